@@ -1,0 +1,1 @@
+//! What the Osprey engine is, described once: wire format and register map.

@@ -1,0 +1,3 @@
+//! The `osprey` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Host library: memory regions, connections, work requests.

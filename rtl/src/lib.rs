@@ -1,0 +1,9 @@
+//! The Osprey engine in Rust HDL.
+//!
+//! Ports and wires are named after what they carry; each block's own page says what it does, its latency
+//! and its throughput.
+#![allow(missing_docs)]
+
+pub mod bundle;
+pub mod emit;
+pub mod stream;

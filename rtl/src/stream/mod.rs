@@ -1,0 +1,5 @@
+//! Building blocks that know nothing of the transport.
+
+mod ram;
+
+pub use ram::Ram;

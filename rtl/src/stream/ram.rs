@@ -1,0 +1,76 @@
+//! Block RAM with one write port and one read port.
+//!
+//! The read is registered and has an enable, so that a stalled pipeline keeps its word; a read of the
+//! word that is being written returns the old one. Starts at zero. The depth is given when the block
+//! is made: the low bits of the addresses are used, the rest is ignored.
+
+use rust_hdl::prelude::*;
+
+/// `1 << depth_bits` words of type `D`; `A` is the width of the address ports.
+#[derive(LogicBlock)]
+pub struct Ram<D: Synth, const A: usize> {
+    pub clock: Signal<In, Clock>,
+    pub read_address: Signal<In, Bits<A>>,
+    pub read_enable: Signal<In, Bit>,
+    pub read_data: Signal<Out, D>,
+    pub write_address: Signal<In, Bits<A>>,
+    pub write_data: Signal<In, D>,
+    pub write_enable: Signal<In, Bit>,
+    depth_bits: Constant<Bits<8>>,
+}
+
+impl<D: Synth, const A: usize> Ram<D, A> {
+    /// A memory of `1 << depth_bits` words.
+    ///
+    /// # Panics
+    /// When the address ports are too narrow for the depth.
+    pub fn new(depth_bits: usize) -> Self {
+        assert!(
+            (1..=A).contains(&depth_bits),
+            "Ram: depth_bits is {depth_bits}, must be 1..={A}, the width of the address ports"
+        );
+        Self {
+            clock: Default::default(),
+            read_address: Default::default(),
+            read_enable: Default::default(),
+            read_data: Default::default(),
+            write_address: Default::default(),
+            write_data: Default::default(),
+            write_enable: Default::default(),
+            depth_bits: Constant::new((depth_bits as u64).into()),
+        }
+    }
+}
+
+impl<D: Synth, const A: usize> Default for Ram<D, A> {
+    fn default() -> Self {
+        Self::new(A)
+    }
+}
+
+impl<D: Synth, const A: usize> Logic for Ram<D, A> {
+    fn update(&mut self) {}
+
+    fn connect(&mut self) {
+        self.read_data.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        let address_top = self.depth_bits.val().to_u64() - 1;
+        let last_word = (2u64 << address_top) - 1;
+        let data_top = D::BITS - 1;
+        Verilog::Custom(format!(
+            "reg [{data_top}:0] mem [0:{last_word}];
+    integer i;
+    initial begin
+      read_data = 0;
+      for (i = 0; i <= {last_word}; i = i + 1) mem[i] = 0;
+    end
+    always @(posedge clock) begin
+      if (read_enable) read_data <= mem[read_address[{address_top}:0]];
+      if (write_enable) mem[write_address[{address_top}:0]] <= write_data;
+    end
+"
+        ))
+    }
+}

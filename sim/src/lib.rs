@@ -1,0 +1,1 @@
+//! Simulation: fabric, memory, monitors and the main job.

@@ -1,0 +1,1 @@
+//! Verilog under Verilator as Rust values.
