@@ -1,7 +1,13 @@
 //! Building blocks that know nothing of the transport.
 
+mod beat;
+mod crc32c;
 mod fifo;
+mod lanes;
 mod ram;
 
+pub use beat::{Be16, BeatInfo};
+pub use crc32c::{CrcFold, CrcResidue, CrcStep, CrcUnwind};
 pub use fifo::{Fifo, LEVEL_BITS, SmallFifo};
+pub use lanes::{LaneMask, LaneMerge};
 pub use ram::Ram;

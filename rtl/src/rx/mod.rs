@@ -1,0 +1,24 @@
+//! From the planes' MACs to frames whose CRC was found right.
+
+mod coverage;
+mod drop_reason;
+mod ethernet_fields;
+mod frame_buffer;
+mod header_checksum;
+mod header_fields;
+mod integrity_rx;
+mod ip_fields;
+mod parser;
+mod repacker;
+mod rx_arbiter;
+mod rx_front;
+mod rx_port;
+mod udp_fields;
+
+pub use drop_reason::DropReason;
+pub use frame_buffer::{FrameBuffer, FrameInfo};
+pub use integrity_rx::IntegrityRx;
+pub use parser::{ParsedFrame, Parser};
+pub use rx_arbiter::RxArbiter;
+pub use rx_front::RxFront;
+pub use rx_port::{FRAME_BEATS_MAX, PortWord, RxPort};
