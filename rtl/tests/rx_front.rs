@@ -286,7 +286,11 @@ fn back_to_back_frames_of_one_plane_lose_nothing() {
         }
         assert_eq!((bench.full, bench.seen[0]), (0, 200), "{length} bytes");
         let beats = 200 * (46 + length as u64).div_ceil(64);
-        assert!(bench.model.cycles() < beats + 60, "{length} bytes: {} cycles, {beats} beats", bench.model.cycles());
+        assert!(
+            bench.model.cycles() < beats + 60,
+            "{length} bytes: {} cycles, {beats} beats",
+            bench.model.cycles()
+        );
     }
 }
 

@@ -1,11 +1,13 @@
 //! Building blocks that know nothing of the transport.
 
+mod aligner;
 mod beat;
 mod crc32c;
 mod fifo;
 mod lanes;
 mod ram;
 
+pub use aligner::{AlignedBeat, Aligner, AlignerJob, AlignerMerge, AlignerPlan, AlignerPlanner};
 pub use beat::{Be16, BeatInfo};
 pub use crc32c::{CrcFold, CrcResidue, CrcStep, CrcUnwind};
 pub use fifo::{Fifo, LEVEL_BITS, SmallFifo};
