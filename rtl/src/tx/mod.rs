@@ -8,3 +8,4 @@ pub mod path_choice;
 pub mod schedule_commit;
 pub mod spray_scheduler;
 pub mod transmit_credit;
+pub mod work_queue;

@@ -71,7 +71,7 @@ pub(crate) fn library(source: &Source) -> Result<PathBuf, BuildError> {
     once(&hash, "model.so", |folder| build.run(folder))
 }
 
-fn identity(parts: &[&str]) -> String {
+pub(crate) fn identity(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_le_bytes());
@@ -85,7 +85,7 @@ fn identity(parts: &[&str]) -> String {
 }
 
 /// `<folder of builds>/<hash>/<file>`: if it is not there, `make` fills a folder that is then renamed.
-fn once(
+pub(crate) fn once(
     hash: &str,
     file: &str,
     make: impl FnOnce(&Path) -> Result<(), BuildError>,
@@ -132,7 +132,7 @@ impl Build<'_> {
         if self.source.has_trace() {
             command.arg("--trace");
         }
-        self.execute("verilator", command.arg(&verilog))?;
+        execute("verilator", self.source.top(), command.arg(&verilog))?;
 
         let shim_path = folder.join("shim.cpp");
         fs::write(&shim_path, shim::text(&self.ports, self.source.has_trace()))
@@ -143,7 +143,7 @@ impl Build<'_> {
             .arg(folder.join("model.so"))
             .args(&objects);
         link.args(sources_of_kind(&runtime, "o")?).arg("-lpthread");
-        self.execute("g++", &mut link)?;
+        execute("g++", self.source.top(), &mut link)?;
         for object in objects {
             fs::remove_file(&object).map_err(BuildError::file(&object))?;
         }
@@ -231,22 +231,28 @@ impl Build<'_> {
             .arg("-I")
             .arg(include.join("vltstd"));
         command.arg("-c").arg(file).arg("-o").arg(object);
-        self.execute("g++", &mut command)
+        execute("g++", self.source.top(), &mut command)
     }
+}
 
-    fn execute(&self, tool: &'static str, command: &mut Command) -> Result<(), BuildError> {
-        let answer = command
-            .output()
-            .map_err(|_| BuildError::ToolMissing { tool })?;
-        if answer.status.success() {
-            return Ok(());
-        }
-        Err(BuildError::ToolFailed {
-            tool: tool.to_owned(),
-            top: self.source.top().to_owned(),
-            output: String::from_utf8_lossy(&answer.stderr).into_owned(),
-        })
+/// Runs a tool on module `top`.
+pub(crate) fn execute(
+    tool: &'static str,
+    top: &str,
+    command: &mut Command,
+) -> Result<(), BuildError> {
+    let answer = command
+        .output()
+        .map_err(|_| BuildError::ToolMissing { tool })?;
+    if answer.status.success() {
+        return Ok(());
     }
+    let output = [&answer.stdout, &answer.stderr].map(|text| String::from_utf8_lossy(text));
+    Err(BuildError::ToolFailed {
+        tool: tool.to_owned(),
+        top: top.to_owned(),
+        output: output.concat(),
+    })
 }
 
 fn sources(folder: &Path) -> Result<Vec<PathBuf>, BuildError> {

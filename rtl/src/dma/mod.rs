@@ -1,0 +1,3 @@
+//! Host memory: keys and pages, reads, writes.
+
+pub mod memory_translation;
