@@ -10,3 +10,4 @@ pub mod emit;
 pub mod guard;
 pub mod rx;
 pub mod stream;
+pub mod tx;

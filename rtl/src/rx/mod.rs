@@ -1,4 +1,4 @@
-//! From the planes' MACs to frames whose CRC was found right.
+//! The receive side, from the planes to the completion of a message.
 
 mod coverage;
 mod drop_reason;
@@ -9,6 +9,7 @@ mod header_fields;
 mod integrity_rx;
 mod ip_fields;
 mod parser;
+pub mod path_sequence;
 mod repacker;
 mod rx_arbiter;
 mod rx_front;
