@@ -5,8 +5,8 @@ mod beat;
 mod crc32c;
 mod fifo;
 mod first_set;
-mod log2;
 mod lanes;
+mod log2;
 mod ram;
 
 pub use aligner::{AlignedBeat, Aligner, AlignerJob, AlignerMerge, AlignerPlan, AlignerPlanner};
@@ -14,6 +14,6 @@ pub use beat::{Be16, BeatInfo};
 pub use crc32c::{CrcFold, CrcResidue, CrcStep, CrcUnwind};
 pub use fifo::{Fifo, LEVEL_BITS, SmallFifo};
 pub use first_set::{FirstSet64, FirstSet256};
-pub use log2::Log2;
 pub use lanes::{LaneMask, LaneMerge};
+pub use log2::Log2;
 pub use ram::Ram;
