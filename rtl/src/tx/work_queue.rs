@@ -7,6 +7,7 @@
 //! that is not served is reported as an error of the connection and never becomes a message.
 
 use crate::bundle;
+use crate::dma::ReadCommand;
 use crate::stream::{FirstSet64, Ram, SmallFifo};
 use crate::tx::ack_processor::Forced;
 use rust_hdl::prelude::*;
@@ -26,11 +27,6 @@ bundle! {
     Message {
         message: 16, control: 1, length: 32, local_address: 64, remote_address: 64, local_key: 32, remote_key: 32,
     }
-}
-
-bundle! {
-    /// A read from host memory: `length` bytes at `address`, inside one 4 KiB page.
-    ReadCommand { address: 64, length: 14, work: 1, last: 1 }
 }
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -265,7 +261,7 @@ impl Logic for WorkQueue {
         self.clear_ready.next = self.clears.val();
         self.read.next.address = self.entry_address.q.val();
         self.read.next.length = 64.into();
-        self.read.next.work = 1.into();
+        self.read.next.work_request = 1.into();
         self.read.next.last = 1.into();
         self.read_valid.next = (self.step.q.val() == FetchStep::Issue) & self.can.q.val() & !self.under_way.full.val();
         self.under_way.write_data.next.connection = self.connection.q.val();
