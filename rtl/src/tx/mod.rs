@@ -3,8 +3,14 @@
 pub mod ack_generator;
 pub mod ack_processor;
 pub mod connection_turn;
+pub mod crc_insert;
 pub mod forced_queue;
+pub mod frame_assembler;
+pub mod header_builder;
+pub mod integrity_tx;
 pub mod path_choice;
 pub mod schedule_commit;
 pub mod spray_scheduler;
 pub mod transmit_credit;
+pub mod tx_back;
+pub mod tx_port;
