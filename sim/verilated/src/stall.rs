@@ -33,6 +33,11 @@ impl Stall {
         self.below(100) < percent
     }
 
+    /// One of the choices.
+    pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+
     /// Random words, for wide ports.
     pub fn words(&mut self, count: usize) -> Vec<u32> {
         (0..count).map(|_| (self.bits() >> 32) as u32).collect()

@@ -1,0 +1,130 @@
+//! Headers and payload become one frame.
+//!
+//! Beats of headers alone come first; then each beat of aligned payload, the first with the end of the headers in the
+//! lanes before it. Lanes behind the frame's end are zero. The stream cannot be stalled, but has gaps: while payload has
+//! not come, and one behind a frame whose CRC will need another beat. 2 cycles from payload to beat; 1 beat a cycle.
+
+use super::header_builder::FramePlan;
+use crate::stream::{BeatInfo, LaneMask, LaneMerge};
+use rust_hdl::prelude::*;
+
+/// See the module page.
+#[derive(LogicBlock, Default)]
+pub struct FrameAssembler {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub header: Signal<In, Bits<1536>>,
+    pub plan: Signal<In, FramePlan>,
+    pub plan_valid: Signal<In, Bit>,
+    pub plan_ready: Signal<Out, Bit>,
+    pub payload: Signal<In, Bits<512>>,
+    pub payload_strobe: Signal<In, Bits<64>>,
+    pub payload_valid: Signal<In, Bit>,
+    pub payload_ready: Signal<Out, Bit>,
+    pub out_data: Signal<Out, Bits<512>>,
+    pub out_info: Signal<Out, BeatInfo>,
+    pub out_valid: Signal<Out, Bit>,
+    merge: LaneMerge,
+    mask: LaneMask,
+    active: DFF<Bit>,
+    headers: DFF<Bits<1536>>,
+    here: DFF<FramePlan>,
+    count: DFF<Bits<8>>,
+    joined: DFF<Bits<512>>,
+    keep: DFF<Bits<64>>,
+    joined_info: DFF<BeatInfo>,
+    joined_valid: DFF<Bit>,
+    masked: DFF<Bits<512>>,
+    masked_info: DFF<BeatInfo>,
+    masked_valid: DFF<Bit>,
+    bodied: Signal<Local, Bit>,
+    sends: Signal<Local, Bit>,
+    last: Signal<Local, Bit>,
+    counted: Signal<Local, Bits<8>>,
+    load: Signal<Local, Bit>,
+    spills: Signal<Local, Bit>,
+    unused: Signal<Local, Bits<7>>,
+    ones: Signal<Local, Bits<64>>,
+    info: Signal<Local, BeatInfo>,
+}
+
+impl Logic for FrameAssembler {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            active,
+            headers,
+            here,
+            count,
+            joined,
+            keep,
+            joined_info,
+            joined_valid,
+            masked,
+            masked_info,
+            masked_valid
+        );
+        self.bodied.next = self.count.q.val() >= bit_cast::<8, 2>(self.here.q.val().header_beats);
+        self.sends.next = self.active.q.val() & (!self.bodied.val() | self.payload_valid.val());
+        self.payload_ready.next = self.active.q.val() & self.bodied.val();
+        self.counted.next = self.count.q.val() + 1;
+        self.last.next = self.counted.val() == bit_cast::<8, 7>(self.here.q.val().beats);
+        // A CRC behind more than 60 bytes needs one more beat: leave it a cycle.
+        self.spills.next = self.here.q.val().last_bytes > 60;
+        self.load.next = self.plan_valid.val()
+            & (!self.active.q.val() | (self.sends.val() & self.last.val() & !self.spills.val()));
+        self.plan_ready.next = self.load.val();
+        if self.sends.val() {
+            self.count.d.next = self.counted.val();
+            self.headers.d.next = self.headers.q.val() >> 512;
+            if self.last.val() {
+                self.active.d.next = false;
+            }
+        }
+        if self.load.val() {
+            self.active.d.next = true;
+            self.count.d.next = 0.into();
+            self.headers.d.next = self.header.val();
+            self.here.d.next = self.plan.val();
+        }
+
+        self.merge.chosen.next = self.payload.val();
+        self.merge.other.next = self.headers.q.val().get_bits::<512>(0);
+        self.merge.select.next = 0.into();
+        if self.bodied.val() {
+            self.merge.select.next = self.payload_strobe.val();
+        }
+        self.info.next.bytes = 64.into();
+        if self.last.val() {
+            self.info.next.bytes = self.here.q.val().last_bytes;
+        }
+        self.info.next.first = self.count.q.val() == 0;
+        self.info.next.last = self.last.val();
+        self.info.next.error = false;
+        self.info.next.plane = self.here.q.val().plane;
+        self.info.next.index = self.count.q.val();
+        self.ones.next = 0xffff_ffff_ffff_ffff_u64.into();
+        self.unused.next = 0.into();
+        if self.last.val() {
+            self.unused.next = !self.here.q.val().last_bytes + 65;
+        }
+        self.joined.d.next = self.merge.merged.val();
+        self.keep.d.next = self.ones.val() >> self.unused.val();
+        self.joined_info.d.next = self.info.val();
+        self.joined_valid.d.next = self.sends.val() & !self.reset.val();
+
+        self.mask.data.next = self.joined.q.val();
+        self.mask.keep.next = self.keep.q.val();
+        self.masked.d.next = self.mask.masked.val();
+        self.masked_info.d.next = self.joined_info.q.val();
+        self.masked_valid.d.next = self.joined_valid.q.val();
+        self.out_data.next = self.masked.q.val();
+        self.out_info.next = self.masked_info.q.val();
+        self.out_valid.next = self.masked_valid.q.val();
+        if self.reset.val() {
+            self.active.d.next = false;
+        }
+    }
+}
