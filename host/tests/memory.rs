@@ -13,7 +13,7 @@ fn field_case_35_pages_with_unrelated_addresses_are_written_through_the_page_tab
     let (from_buffer, from) = hosts.region(0, 4093, 9000);
     let (to_buffer, to) = hosts.region(1, 17, 9000);
     assert_eq!(from_buffer.contiguous(), None);
-    let data: Vec<u8> = (0..9000_u32).map(|n| (n * 31 >> 3) as u8).collect();
+    let data: Vec<u8> = (0..9000_u32).map(|n| ((n * 31) >> 3) as u8).collect();
     hosts.pair.port(0).write(&from_buffer, 4093, &data);
     let [a, _] = hosts.connect(&[to]);
     let request = hosts.write_request(&from, &to, 99);

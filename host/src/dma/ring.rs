@@ -105,7 +105,7 @@ mod tests {
                 let index = ring.push();
                 assert_eq!(index, start.wrapping_add(step));
                 assert_eq!(ring.slot(index), (index % 4) as usize);
-                assert_eq!(ring.phase(index), index / 4 % 2 == 0);
+                assert_eq!(ring.phase(index), (index / 4).is_multiple_of(2));
                 assert_eq!((ring.used(), ring.free()), (1, 3));
                 assert_eq!(ring.pop(), index);
             }
