@@ -6,4 +6,5 @@
 
 pub mod bundle;
 pub mod emit;
+pub mod guard;
 pub mod stream;
