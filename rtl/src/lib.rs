@@ -7,4 +7,6 @@
 pub mod bundle;
 pub mod emit;
 pub mod guard;
+pub mod rx;
 pub mod stream;
+pub mod tx;

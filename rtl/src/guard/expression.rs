@@ -103,6 +103,17 @@ impl<'a> Scope<'a> {
         self.widths.get(&name).map(|&width| Value::signal(width))
     }
 
+    /// Known when the loops are unrolled: Rust counts it in `usize`, Verilog in 32 bits.
+    fn constant(&self, expression: &Expression) -> bool {
+        match expression {
+            Expression::Signal(name) => self.loops.contains(&plain_name(name)),
+            Expression::Literal(_) => true,
+            Expression::Paren(inner) => self.constant(inner),
+            Expression::Binary(left, _, right) => self.constant(left) && self.constant(right),
+            _ => false,
+        }
+    }
+
     fn value(&self, expression: &Expression) -> Checked<Value> {
         match expression {
             // An enumeration constant is a 32-bit number.
@@ -182,6 +193,14 @@ impl<'a> Scope<'a> {
 
     fn binary(&self, left: &Expression, op: &Op, right: &Expression) -> Checked<Value> {
         grouped_alike(left, op, right)?;
+        if self.constant(left) && self.constant(right) && matches!(op, Op::Add | Op::Sub | Op::Mul)
+        {
+            return Ok(Value {
+                width: None,
+                alone: 32,
+                exact: true,
+            });
+        }
         let (first, second) = (self.value(left)?, self.value(right)?);
         let width = first.width.or(second.width);
         let alone = first.alone.max(second.alone);

@@ -1,0 +1,3 @@
+//! The receive side, from the planes to the completion of a message.
+
+pub mod path_sequence;

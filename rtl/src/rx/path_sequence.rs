@@ -1,0 +1,287 @@
+//! The receive window of every path: which packets have arrived (design rule 8, clause T-2.8).
+//!
+//! One word of block RAM a (connection, path) holds the bitvector, the cumulative PSN and what an ACK
+//! echoes, so an ACK can never show an ordinal or a count that is newer than its vector. The vector is
+//! indexed by PSN mod W and toggles with the lap; it is never shifted and never cleared.
+//!
+//! The work is spread over stages, and a packet waits while its path is in flight in them: consecutive
+//! packets of a connection fall on different paths, so that costs nothing in the common case. One packet
+//! a cycle over distinct paths, one every 12 cycles on one path. The verdict comes 5 cycles after the
+//! event, the state is written (and the ACK event given) 11 cycles after it. `veto`, sampled 4 cycles
+//! after the event, is the memory check's refusal: the packet then leaves no trace.
+
+use crate::bundle;
+use crate::stream::{FirstSet64, FirstSet256, Ram};
+use rust_hdl::prelude::*;
+
+bundle! {
+    /// A DATA or PROBE that has reached its path's window, or an order to start the path anew.
+    PathEvent {
+        pair: 17, psn: 24, epoch: 8, ordinal: 16, timestamp: 16, now: 16,
+        data: 1, marked: 1, urgent: 1, clear: 1,
+    }
+}
+
+bundle! {
+    /// What the window said of an event.
+    PathVerdict { fresh: 1, duplicate: 1, outside: 1, stale: 1 }
+}
+
+bundle! {
+    /// A path that has something to acknowledge; `urgent`: at once.
+    AckEvent { pair: 17, urgent: 1 }
+}
+
+macro_rules! path_sequence {
+    ($(#[$meta:meta])* $name:ident, $state:ident, $first_set:ident, $w:tt, $index:tt, $lap:tt) => {
+        bundle! {
+            /// All that the receiver knows of a path.
+            $state {
+                cumulative: 24, epoch: 8, next_ordinal: 16, echo: 16, arrival: 16,
+                marked: 16, received: 16, vector: $w,
+            }
+        }
+
+        $(#[$meta])*
+        #[derive(LogicBlock, Default)]
+        pub struct $name {
+            pub clock: Signal<In, Clock>,
+            pub reset: Signal<In, Bit>,
+            pub packet: Signal<In, PathEvent>,
+            pub packet_valid: Signal<In, Bit>,
+            pub packet_ready: Signal<Out, Bit>,
+            /// Sampled 4 cycles after the event was taken.
+            pub veto: Signal<In, Bit>,
+            pub verdict: Signal<Out, PathVerdict>,
+            pub verdict_valid: Signal<Out, Bit>,
+            pub ack: Signal<Out, AckEvent>,
+            pub ack_valid: Signal<Out, Bit>,
+            /// Second read port, for the ACK generator; the state comes one cycle after the address.
+            pub read_pair: Signal<In, Bits<17>>,
+            pub read_state: Signal<Out, $state>,
+
+            states: Ram<$state, 17>,
+            snapshot: Ram<$state, 17>,
+            // What waits in the stages behind the RAM; stage 1 is the cycle after the event.
+            stage: [DFF<PathEvent>; 11],
+            valid: [DFF<Bit>; 11],
+            state: [DFF<$state>; 9],
+            hazard: Signal<Local, Bit>,
+            other: Signal<Local, PathEvent>,
+            take: Signal<Local, Bit>,
+            delta: DFF<Bits<24>>,
+            difference: Signal<Local, Bits<24>>,
+            one: Signal<Local, Bits<$w>>,
+            bit: DFF<Bits<$w>>,
+            ordinal_ahead: Signal<Local, Bits<16>>,
+            ahead: DFF<Bits<16>>,
+            same_epoch: DFF<Bit>,
+            was_set: DFF<Bit>,
+            shifted: Signal<Local, Bits<$w>>,
+            position: Signal<Local, Bits<$index>>,
+            in_window: Signal<Local, Bit>,
+            old: Signal<Local, Bit>,
+            counts: Signal<Local, Bit>,
+            judged: DFF<PathVerdict>,
+            gap: DFF<Bit>,
+            newer: DFF<Bit>,
+            apply: DFF<Bit>,
+            newer5: DFF<Bit>,
+            gap5: DFF<Bit>,
+            urgent6: [DFF<Bit>; 6],
+            apply6: [DFF<Bit>; 6],
+            lap_fill: Signal<Local, Bits<$w>>,
+            from_cumulative: DFF<Bits<$w>>,
+            missing: DFF<Bits<$w>>,
+            high: Signal<Local, Bits<$w>>,
+            low: Signal<Local, Bits<$w>>,
+            first_high: $first_set,
+            first_low: $first_set,
+            reach: Signal<Local, Bits<$index>>,
+            step: Signal<Local, Bits<$index>>,
+            all: Signal<Local, Bit>,
+            advance: DFF<Bits<24>>,
+            start: Signal<Local, Bits<$index>>,
+            start_late: Signal<Local, Bits<$index>>,
+            psn: Signal<Local, Bits<24>>,
+            bound: Signal<Local, Bits<24>>,
+            bound_late: Signal<Local, Bits<24>>,
+            written: Signal<Local, $state>,
+        }
+
+        impl $name {
+            /// Windows of `1 << pair_bits` paths.
+            pub fn new(pair_bits: usize) -> Self {
+                Self {
+                    states: Ram::new(pair_bits),
+                    snapshot: Ram::new(pair_bits),
+                    ..Default::default()
+                }
+            }
+        }
+
+        impl Logic for $name {
+            #[hdl_gen]
+            fn update(&mut self) {
+                dff_setup!(self, clock, delta, bit, ahead, same_epoch, was_set, judged, gap, newer, apply,
+                    newer5, gap5, from_cumulative, missing, advance);
+                clock!(self, clock, states, snapshot, first_high, first_low);
+
+                // Stage 0: take the event unless its path is in flight.
+                self.hazard.next = false;
+                for i in 0..10 {
+                    self.other.next = self.stage[i].q.val();
+                    if self.valid[i].q.val() & (self.other.val().pair == self.packet.val().pair) {
+                        self.hazard.next = true;
+                    }
+                }
+                self.packet_ready.next = !self.hazard.val();
+                self.take.next = self.packet_valid.val() & !self.hazard.val();
+                for i in 0..11 {
+                    self.stage[i].clock.next = self.clock.val();
+                    self.valid[i].clock.next = self.clock.val();
+                }
+                for i in 0..9 {
+                    self.state[i].clock.next = self.clock.val();
+                }
+                for i in 0..10 {
+                    self.stage[i + 1].d.next = self.stage[i].q.val();
+                    self.valid[i + 1].d.next = self.valid[i].q.val() & !self.reset.val();
+                }
+                for i in 0..8 {
+                    self.state[i + 1].d.next = self.state[i].q.val();
+                }
+                self.stage[0].d.next = self.packet.val();
+                self.valid[0].d.next = self.take.val() & !self.reset.val();
+                self.states.read_address.next = self.packet.val().pair;
+                self.states.read_enable.next = true;
+
+                // Stage 1: the word goes straight into a register; a path that starts anew forgets it.
+                self.state[0].d.next = self.states.read_data.val();
+                if self.stage[0].q.val().clear.any() {
+                    self.state[0].d.next.marked = 0.into();
+                    self.state[0].d.next.received = 0.into();
+                    self.state[0].d.next.vector = 0.into();
+                    self.state[0].d.next.echo = 0.into();
+                    self.state[0].d.next.arrival = 0.into();
+                    self.state[0].d.next.cumulative = self.stage[0].q.val().psn;
+                    self.state[0].d.next.epoch = self.stage[0].q.val().epoch;
+                    self.state[0].d.next.next_ordinal = self.stage[0].q.val().ordinal;
+                }
+
+                // Stage 2: distance from the cumulative PSN, the packet's bit, the ordinal's distance.
+                self.difference.next = self.stage[1].q.val().psn - self.state[0].q.val().cumulative;
+                self.delta.d.next = self.difference.val();
+                self.psn.next = self.stage[1].q.val().psn;
+                self.position.next = self.psn.val().get_bits::<$index>(0);
+                self.one.next = 1.into();
+                self.bit.d.next = self.one.val() << self.position.val();
+                self.shifted.next = self.state[0].q.val().vector >> self.position.val();
+                self.was_set.d.next = self.shifted.val().get_bit(0) ^ self.psn.val().get_bit($index);
+                self.ordinal_ahead.next = self.stage[1].q.val().ordinal - self.state[0].q.val().next_ordinal;
+                self.ahead.d.next = self.ordinal_ahead.val();
+                self.same_epoch.d.next = self.stage[1].q.val().epoch == self.state[0].q.val().epoch;
+
+                // Stage 3: the verdict.
+                self.in_window.next = self.delta.q.val() < $w;
+                self.old.next = self.delta.q.val().get_bit(23) | (self.in_window.val() & self.was_set.q.val());
+                self.judged.d.next.stale = (!self.same_epoch.q.val()).into();
+                self.judged.d.next.duplicate = (self.stage[2].q.val().data.any() & self.same_epoch.q.val() & self.old.val()).into();
+                self.judged.d.next.outside = (self.stage[2].q.val().data.any() & self.same_epoch.q.val() & !self.old.val() & !self.in_window.val()).into();
+                self.judged.d.next.fresh = (self.stage[2].q.val().data.any() & self.same_epoch.q.val() & !self.old.val() & self.in_window.val()).into();
+                self.newer.d.next = !self.ahead.q.val().get_bit(15);
+                self.gap.d.next = self.ahead.q.val().any();
+                // The bit travels on only where it changes the vector.
+                self.state[2].d.next = self.state[1].q.val();
+                if self.stage[2].q.val().data.any() & self.same_epoch.q.val() & !self.old.val() & self.in_window.val() {
+                    self.state[2].d.next.vector = self.state[1].q.val().vector ^ self.bit.q.val();
+                    self.state[2].d.next.received = self.state[1].q.val().received + 1;
+                    if self.stage[2].q.val().marked.any() {
+                        self.state[2].d.next.marked = self.state[1].q.val().marked + 1;
+                    }
+                }
+
+                // Stage 4: the memory check may still refuse; what is left changes the path.
+                self.verdict.next = self.judged.q.val();
+                self.verdict_valid.next = self.valid[3].q.val() & !self.stage[3].q.val().clear.any();
+                self.counts.next = !self.judged.q.val().stale.any() & !self.judged.q.val().outside.any() & !self.veto.val();
+                self.apply.d.next = self.valid[3].q.val() & self.counts.val() & !self.stage[3].q.val().clear.any();
+                self.newer5.d.next = self.newer.q.val();
+                self.gap5.d.next = self.gap.q.val() | self.judged.q.val().duplicate.any() | self.stage[3].q.val().urgent.any();
+
+                // Stage 5: the echo moves with the newest ordinal.
+                self.state[4].d.next = self.state[3].q.val();
+                if self.newer5.q.val() & self.apply.q.val() {
+                    self.state[4].d.next.next_ordinal = self.stage[4].q.val().ordinal + 1;
+                    self.state[4].d.next.echo = self.stage[4].q.val().timestamp;
+                    self.state[4].d.next.arrival = self.stage[4].q.val().now;
+                }
+                for i in 0..6 {
+                    self.urgent6[i].clock.next = self.clock.val();
+                    self.apply6[i].clock.next = self.clock.val();
+                }
+                for i in 0..5 {
+                    self.urgent6[i + 1].d.next = self.urgent6[i].q.val();
+                    self.apply6[i + 1].d.next = self.apply6[i].q.val();
+                }
+                self.urgent6[0].d.next = self.gap5.q.val();
+                self.apply6[0].d.next = self.apply.q.val();
+
+                // Stages 6 to 9: the first hole at or after the cumulative PSN. Below the cumulative
+                // position the lap is one further, hence the inverted mask.
+                self.bound.next = self.state[4].q.val().cumulative;
+                self.start.next = self.bound.val().get_bits::<$index>(0);
+                self.lap_fill.next = 0.into();
+                if !self.bound.val().get_bit($index) {
+                    self.lap_fill.next = !self.lap_fill.val();
+                }
+                self.high.next = 0.into();
+                self.high.next = !self.high.val();
+                self.from_cumulative.d.next = self.high.val() << self.start.val();
+                self.missing.d.next = self.state[4].q.val().vector ^ self.lap_fill.val();
+                self.first_high.value.next = self.missing.q.val() & self.from_cumulative.q.val();
+                self.low.next = !self.missing.q.val();
+                self.first_low.value.next = self.low.val() & !self.from_cumulative.q.val();
+                self.reach.next = self.first_low.index.val();
+                self.all.next = !self.first_high.any.val() & !self.first_low.any.val();
+                if self.first_high.any.val() {
+                    self.reach.next = self.first_high.index.val();
+                }
+                self.bound_late.next = self.state[7].q.val().cumulative;
+                self.start_late.next = self.bound_late.val().get_bits::<$index>(0);
+                self.step.next = self.reach.val() - self.start_late.val();
+                self.advance.d.next = bit_cast::<24, $index>(self.step.val());
+                if self.all.val() {
+                    self.advance.d.next = $w.into();
+                }
+
+                // Stage 10: write.
+                self.written.next = self.state[8].q.val();
+                self.written.next.cumulative = self.state[8].q.val().cumulative + self.advance.q.val();
+                self.states.write_address.next = self.stage[9].q.val().pair;
+                self.states.write_data.next = self.written.val();
+                self.states.write_enable.next = self.valid[9].q.val() & (self.apply6[4].q.val() | self.stage[9].q.val().clear.any());
+                self.snapshot.write_address.next = self.stage[9].q.val().pair;
+                self.snapshot.write_data.next = self.written.val();
+                self.snapshot.write_enable.next = self.valid[9].q.val() & (self.apply6[4].q.val() | self.stage[9].q.val().clear.any());
+                self.snapshot.read_address.next = self.read_pair.val();
+                self.snapshot.read_enable.next = true;
+                self.read_state.next = self.snapshot.read_data.val();
+
+                // One cycle behind the write, so that the ACK generator reads what it is told of.
+                self.ack.next.pair = self.stage[10].q.val().pair;
+                self.ack.next.urgent = self.urgent6[5].q.val().into();
+                self.ack_valid.next = self.valid[10].q.val() & self.apply6[5].q.val();
+            }
+        }
+    };
+}
+
+path_sequence!(
+    /// Receive windows of 64 packets.
+    PathSequence, PathReceiveState, FirstSet64, 64, 6, 7
+);
+path_sequence!(
+    /// Receive windows of 256 packets.
+    PathSequence256, PathReceiveState256, FirstSet256, 256, 8, 9
+);

@@ -1,0 +1,603 @@
+//! What a peer's ACK says: which packets have arrived, which are lost (design rule 3, clause T-2.3).
+//!
+//! A path is ordered, so a hole under the echoed ordinal is a loss. Every transmission stands once in the
+//! path's ordinal log; a block with a newer echo walks the log up to it, one entry a cycle. An entry whose
+//! PSN the block shows is acknowledged (and counted for its message), any other is lost and goes to be
+//! sent again. A block with an older echo is a snapshot from before: it is ignored.
+//!
+//! The log entry of the echo itself is looked at first: if it is a probe, what this walk finds was found by
+//! a probe. Four cycles a block, or its entries and one more if that is longer. A block that speaks of
+//! what was never sent is counted and changes nothing.
+
+use crate::bundle;
+use crate::bundle::{Word16, Word24, Word64};
+use crate::stream::{Log2, Ram, SmallFifo};
+use rust_hdl::prelude::*;
+
+bundle! {
+    /// One path block, as host-order fields.
+    AckBlock {
+        pair: 17, epoch: 8, cumulative: 24, ordinal: 16, echo: 16, delay: 16, vector: 64, clear: 1,
+    }
+}
+
+bundle! {
+    /// What the sender knows of a path from ACKs.
+    PathAckState { cumulative: 24, epoch: 8, walked: 16, srtt: 19 }
+}
+
+bundle! {
+    /// How far a path has sent; written by the scheduler.
+    PathSent { next_psn: 24, next_ordinal: 16, epoch: 8 }
+}
+
+bundle! {
+    /// One transmission: PSN mod 128, whether it was a probe, and whether a timer alone caused it.
+    LogEntry { psn: 7, probe: 1, timeout: 1 }
+}
+
+bundle! {
+    /// Where the payload of a PSN comes from.
+    PacketRecord { slot: 6, index: 18 }
+}
+
+bundle! {
+    /// What to do for one path: a resend, a probe, a CONTROL frame, or a start anew.
+    Forced {
+        kind: 2, pair: 17, psn: 24, slot: 6, index: 18, train: 8, timeout: 1, ordinal: 16, epoch: 8,
+    }
+}
+
+bundle! {
+    /// A packet of this message has arrived at the peer.
+    AckedPacket { connection: 12, slot: 6 }
+}
+
+bundle! {
+    /// A path's state after a block, for whoever keeps a copy.
+    AckedUpdate { pair: 17, cumulative: 24, walked: 16, srtt: 19, srtt_log: 7 }
+}
+
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum Fetch {
+    Read,
+    Data,
+    Check,
+    Judge,
+    Hold,
+}
+
+#[derive(LogicBlock, Default)]
+pub struct AckProcessor {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub now: Signal<In, Bits<16>>,
+    /// Beats of ACK frames, transport header in lane 0 of the first.
+    pub beat: Signal<In, Bits<512>>,
+    pub beat_last: Signal<In, Bit>,
+    pub beat_valid: Signal<In, Bit>,
+    pub beat_ready: Signal<Out, Bit>,
+    /// Start the path anew: `cumulative`, `ordinal` and `epoch` are its first values.
+    pub clear: Signal<In, AckBlock>,
+    pub clear_valid: Signal<In, Bit>,
+    pub clear_ready: Signal<Out, Bit>,
+    pub sent_pair: Signal<In, Bits<17>>,
+    pub sent: Signal<In, PathSent>,
+    pub sent_valid: Signal<In, Bit>,
+    pub log_address: Signal<In, Bits<24>>,
+    pub log_entry: Signal<In, LogEntry>,
+    pub log_write: Signal<In, Bit>,
+    pub record_address: Signal<In, Bits<23>>,
+    pub record: Signal<In, PacketRecord>,
+    pub record_write: Signal<In, Bit>,
+    pub acked: Signal<Out, AckedPacket>,
+    pub acked_valid: Signal<Out, Bit>,
+    pub acked_ready: Signal<In, Bit>,
+    pub resend: Signal<Out, Forced>,
+    pub resend_valid: Signal<Out, Bit>,
+    pub resend_ready: Signal<In, Bit>,
+    pub updated: Signal<Out, AckedUpdate>,
+    pub updated_valid: Signal<Out, Bit>,
+    /// A loss was found on `lost_pair`: by a probe, by a probe after a back-off, else by an ordinal.
+    pub lost_pair: Signal<Out, Bits<17>>,
+    pub lost_valid: Signal<Out, Bit>,
+    pub lost_by_probe: Signal<Out, Bit>,
+    pub lost_by_timeout: Signal<Out, Bit>,
+    pub rtt_pair: Signal<Out, Bits<17>>,
+    pub rtt: Signal<Out, Bits<16>>,
+    pub rtt_valid: Signal<Out, Bit>,
+    pub block_stale: Signal<Out, Bit>,
+    pub block_invalid: Signal<Out, Bit>,
+
+    states: Ram<PathAckState, 17>,
+    sents: Ram<PathSent, 17>,
+    log: Ram<LogEntry, 24>,
+    records: Ram<PacketRecord, 23>,
+    acked_queue: SmallFifo<AckedPacket>,
+    resend_queue: SmallFifo<Forced>,
+    // Unpacking.
+    first: DFF<Bit>,
+    connection: DFF<Bits<12>>,
+    left: DFF<Bits<8>>,
+    second: DFF<Bit>,
+    header_connection: Signal<Local, Bits<12>>,
+    header_count: Signal<Local, Bits<8>>,
+    now_connection: Signal<Local, Bits<12>>,
+    now_left: Signal<Local, Bits<8>>,
+    raw: Signal<Local, Bits<192>>,
+    raw_path: Signal<Local, Bits<8>>,
+    path_known: Signal<Local, Bit>,
+    base: Signal<Local, Bits<17>>,
+    raw_cumulative: Signal<Local, Word24>,
+    raw_ordinal: Signal<Local, Word16>,
+    raw_echo: Signal<Local, Word16>,
+    raw_delay: Signal<Local, Word16>,
+    raw_vector: Signal<Local, Word64>,
+    header_connection_bytes: Signal<Local, Word16>,
+    candidate: Signal<Local, AckBlock>,
+    candidate_valid: Signal<Local, Bit>,
+    consume: Signal<Local, Bit>,
+    // Fetch and check.
+    fetch: DFF<Fetch>,
+    block: DFF<AckBlock>,
+    state: DFF<PathAckState>,
+    sent_state: DFF<PathSent>,
+    echo_next: DFF<Bits<16>>,
+    advance: DFF<Bits<16>>,
+    ahead: DFF<Bits<16>>,
+    cumulative_step: DFF<Bits<24>>,
+    cumulative_room: DFF<Bits<24>>,
+    sample: DFF<Bits<16>>,
+    age: DFF<Bits<16>>,
+    fresh: DFF<Bit>,
+    sound: DFF<Bit>,
+    srtt: DFF<Bits<19>>,
+    srtt_eighth: Signal<Local, Bits<19>>,
+    sample_wide: Signal<Local, Bits<19>>,
+    srtt_whole: Signal<Local, Bits<16>>,
+    log2: Log2,
+    handoff: Signal<Local, Bit>,
+    // The walk.
+    active: DFF<Bit>,
+    peek: DFF<Bit>,
+    remaining: DFF<Bits<8>>,
+    ordinal: DFF<Bits<7>>,
+    echo7: DFF<Bits<7>>,
+    walk_pair: DFF<Bits<17>>,
+    walk_cumulative: DFF<Bits<24>>,
+    walk_vector: DFF<Bits<64>>,
+    room: Signal<Local, Bit>,
+    issue: Signal<Local, Bit>,
+    log_base: Signal<Local, Bits<24>>,
+    read_ordinal: Signal<Local, Bits<7>>,
+    w1_valid: DFF<Bit>,
+    w1_peek: DFF<Bit>,
+    w1_pair: DFF<Bits<17>>,
+    w1_cumulative: DFF<Bits<24>>,
+    w1_vector: DFF<Bits<64>>,
+    w2_valid: DFF<Bit>,
+    w2_peek: DFF<Bit>,
+    w2_pair: DFF<Bits<17>>,
+    w2_cumulative: DFF<Bits<24>>,
+    w2_vector: DFF<Bits<64>>,
+    entry: DFF<LogEntry>,
+    entry_psn: Signal<Local, Bits<7>>,
+    position: Signal<Local, Bits<6>>,
+    cumulative7: Signal<Local, Bits<7>>,
+    behind: DFF<Bits<7>>,
+    shown: DFF<Bit>,
+    shifted: Signal<Local, Bits<64>>,
+    record_base: Signal<Local, Bits<23>>,
+    by_probe: DFF<Bit>,
+    by_timeout: DFF<Bit>,
+    w3_valid: DFF<Bit>,
+    w3_probe: DFF<Bit>,
+    w3_pair: DFF<Bits<17>>,
+    w3_cumulative: DFF<Bits<24>>,
+    w3_by_probe: DFF<Bit>,
+    w3_by_timeout: DFF<Bit>,
+    arrived: Signal<Local, Bit>,
+    w4_arrived: DFF<Bit>,
+    w4_lost: DFF<Bit>,
+    w4_pair: DFF<Bits<17>>,
+    w4_psn: DFF<Bits<24>>,
+    w4_by_probe: DFF<Bit>,
+    w4_by_timeout: DFF<Bit>,
+    found: DFF<PacketRecord>,
+    found_pair: Signal<Local, Bits<17>>,
+    walked16: Signal<Local, Bits<16>>,
+    ordinal16: Signal<Local, Bits<16>>,
+    walked_cumulative: Signal<Local, Bits<24>>,
+    srtt_now: Signal<Local, Bits<19>>,
+    header16: Signal<Local, Bits<16>>,
+}
+
+impl AckProcessor {
+    /// For `1 << pair_bits` paths.
+    pub fn new(pair_bits: usize) -> Self {
+        Self {
+            states: Ram::new(pair_bits),
+            sents: Ram::new(pair_bits),
+            log: Ram::new(pair_bits + 7),
+            records: Ram::new(pair_bits + 6),
+            ..Default::default()
+        }
+    }
+}
+
+impl Logic for AckProcessor {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            first,
+            connection,
+            left,
+            second,
+            fetch,
+            block,
+            state,
+            sent_state,
+            echo_next,
+            advance,
+            ahead,
+            cumulative_step,
+            cumulative_room,
+            sample,
+            age,
+            fresh,
+            sound,
+            srtt,
+            active,
+            peek,
+            remaining,
+            ordinal,
+            echo7,
+            walk_pair,
+            walk_cumulative,
+            walk_vector,
+            w1_valid,
+            w1_peek,
+            w1_pair,
+            w1_cumulative,
+            w1_vector,
+            w2_valid,
+            w2_peek,
+            w2_pair,
+            w2_cumulative,
+            w2_vector,
+            entry,
+            behind,
+            shown,
+            by_probe,
+            by_timeout,
+            w3_valid,
+            w3_probe,
+            w3_pair,
+            w3_cumulative,
+            w3_by_probe,
+            w3_by_timeout,
+            w4_arrived,
+            w4_lost,
+            w4_pair,
+            w4_psn,
+            w4_by_probe,
+            w4_by_timeout,
+            found
+        );
+        clock!(
+            self,
+            clock,
+            states,
+            sents,
+            log,
+            records,
+            acked_queue,
+            resend_queue
+        );
+        self.acked_queue.reset.next = self.reset.val();
+        self.resend_queue.reset.next = self.reset.val();
+
+        // Unpack: two blocks a beat, behind the common header in the first and from lane 0 in the next.
+        self.header_connection_bytes.next.b1 = self.beat.val().get_bits::<8>(40);
+        self.header_connection_bytes.next.b0 = self.beat.val().get_bits::<8>(48);
+        self.header16.next = self.header_connection_bytes.val().into();
+        self.header_connection.next = self.header16.val().get_bits::<12>(0);
+        self.header_count.next = self.beat.val().get_bits::<8>(80);
+        self.now_connection.next = self.connection.q.val();
+        self.now_left.next = self.left.q.val();
+        if self.first.q.val() & !self.second.q.val() {
+            self.now_connection.next = self.header_connection.val();
+            self.now_left.next = self.header_count.val();
+        }
+        self.raw.next = self.beat.val().get_bits::<192>(0);
+        if !self.first.q.val() & self.second.q.val() {
+            self.raw.next = self.beat.val().get_bits::<192>(192);
+        }
+        if self.first.q.val() & !self.second.q.val() {
+            self.raw.next = self.beat.val().get_bits::<192>(128);
+        }
+        if self.first.q.val() & self.second.q.val() {
+            self.raw.next = self.beat.val().get_bits::<192>(320);
+        }
+        self.raw_path.next = self.raw.val().get_bits::<8>(0);
+        self.path_known.next = self.raw_path.val() < 32;
+        self.raw_cumulative.next.b2 = self.raw.val().get_bits::<8>(16);
+        self.raw_cumulative.next.b1 = self.raw.val().get_bits::<8>(24);
+        self.raw_cumulative.next.b0 = self.raw.val().get_bits::<8>(32);
+        self.raw_ordinal.next.b1 = self.raw.val().get_bits::<8>(48);
+        self.raw_ordinal.next.b0 = self.raw.val().get_bits::<8>(56);
+        self.raw_echo.next.b1 = self.raw.val().get_bits::<8>(64);
+        self.raw_echo.next.b0 = self.raw.val().get_bits::<8>(72);
+        self.raw_delay.next.b1 = self.raw.val().get_bits::<8>(80);
+        self.raw_delay.next.b0 = self.raw.val().get_bits::<8>(88);
+        self.raw_vector.next.b7 = self.raw.val().get_bits::<8>(128);
+        self.raw_vector.next.b6 = self.raw.val().get_bits::<8>(136);
+        self.raw_vector.next.b5 = self.raw.val().get_bits::<8>(144);
+        self.raw_vector.next.b4 = self.raw.val().get_bits::<8>(152);
+        self.raw_vector.next.b3 = self.raw.val().get_bits::<8>(160);
+        self.raw_vector.next.b2 = self.raw.val().get_bits::<8>(168);
+        self.raw_vector.next.b1 = self.raw.val().get_bits::<8>(176);
+        self.raw_vector.next.b0 = self.raw.val().get_bits::<8>(184);
+        self.base.next = bit_cast::<17, 12>(self.now_connection.val()) << 5;
+        self.candidate.next.pair = self.base.val() | bit_cast::<17, 8>(self.raw_path.val());
+        self.candidate.next.epoch = self.raw.val().get_bits::<8>(8);
+        self.candidate.next.cumulative = self.raw_cumulative.val().into();
+        self.candidate.next.ordinal = self.raw_ordinal.val().into();
+        self.candidate.next.echo = self.raw_echo.val().into();
+        self.candidate.next.delay = self.raw_delay.val().into();
+        self.candidate.next.vector = self.raw_vector.val().into();
+        self.candidate.next.clear = 0.into();
+        self.candidate_valid.next =
+            self.beat_valid.val() & self.now_left.val().any() & self.path_known.val();
+
+        // A beat is done when its second block is taken, or when nothing is left for one.
+        self.consume.next = false;
+        self.clear_ready.next = false;
+        if self.fetch.q.val() == Fetch::Read {
+            if self.clear_valid.val() {
+                self.clear_ready.next = true;
+            } else {
+                self.consume.next = self.beat_valid.val();
+            }
+        }
+        self.beat_ready.next =
+            self.consume.val() & (self.second.q.val() | (self.now_left.val() <= 1));
+        if self.consume.val() {
+            self.connection.d.next = self.now_connection.val();
+            self.second.d.next = !self.second.q.val();
+            if self.now_left.val().any() {
+                self.left.d.next = self.now_left.val() - 1;
+            }
+            if self.second.q.val() | (self.now_left.val() <= 1) {
+                self.second.d.next = false;
+                self.first.d.next = self.beat_last.val();
+            }
+        }
+
+        // Fetch: the path's state and how far it has sent, then what the block means.
+        self.states.read_address.next = self.candidate.val().pair;
+        self.states.read_enable.next = self.fetch.q.val() == Fetch::Read;
+        self.sents.read_address.next = self.candidate.val().pair;
+        self.sents.read_enable.next = self.fetch.q.val() == Fetch::Read;
+        self.sents.write_address.next = self.sent_pair.val();
+        self.sents.write_data.next = self.sent.val();
+        self.sents.write_enable.next = self.sent_valid.val();
+        self.srtt_eighth.next = self.state.q.val().srtt >> 3;
+        self.sample_wide.next = bit_cast::<19, 16>(self.sample.q.val());
+        self.handoff.next = false;
+        self.block_stale.next = false;
+        self.block_invalid.next = false;
+        self.updated_valid.next = false;
+        self.rtt_valid.next = false;
+        match self.fetch.q.val() {
+            Fetch::Read => {
+                if self.clear_valid.val() {
+                    self.block.d.next = self.clear.val();
+                    self.fetch.d.next = Fetch::Data;
+                } else {
+                    if self.candidate_valid.val() {
+                        self.block.d.next = self.candidate.val();
+                        self.fetch.d.next = Fetch::Data;
+                    }
+                }
+            }
+            Fetch::Data => {
+                self.state.d.next = self.states.read_data.val();
+                self.sent_state.d.next = self.sents.read_data.val();
+                self.echo_next.d.next = self.block.q.val().ordinal + 1;
+                self.age.d.next = self.now.val() - self.block.q.val().echo;
+                self.fetch.d.next = Fetch::Check;
+            }
+            Fetch::Check => {
+                self.advance.d.next = self.echo_next.q.val() - self.state.q.val().walked;
+                self.ahead.d.next = self.sent_state.q.val().next_ordinal - self.echo_next.q.val();
+                self.cumulative_step.d.next =
+                    self.block.q.val().cumulative - self.state.q.val().cumulative;
+                self.cumulative_room.d.next =
+                    self.sent_state.q.val().next_psn - self.block.q.val().cumulative;
+                self.sample.d.next = self.age.q.val() - self.block.q.val().delay;
+                self.fetch.d.next = Fetch::Judge;
+            }
+            Fetch::Judge => {
+                self.fresh.d.next = !self.advance.q.val().get_bit(15) & self.advance.q.val().any();
+                self.sound.d.next = (self.block.q.val().epoch == self.state.q.val().epoch)
+                    & !self.ahead.q.val().get_bit(15)
+                    & (self.cumulative_step.q.val() <= 64)
+                    & !self.cumulative_room.q.val().get_bit(23);
+                self.srtt.d.next =
+                    self.state.q.val().srtt - self.srtt_eighth.val() + self.sample_wide.val();
+                if !self.state.q.val().srtt.any() {
+                    self.srtt.d.next = self.sample_wide.val() << 3;
+                }
+                self.fetch.d.next = Fetch::Hold;
+            }
+            Fetch::Hold => {
+                if self.block.q.val().clear.any() {
+                    self.updated_valid.next = true;
+                    self.fetch.d.next = Fetch::Read;
+                } else {
+                    if !self.sound.q.val() | !self.fresh.q.val() {
+                        // An old snapshot is no fault: duplicates and reordered ACKs look like this.
+                        self.block_invalid.next = !self.sound.q.val() & self.fresh.q.val();
+                        self.block_stale.next = !self.fresh.q.val();
+                        self.fetch.d.next = Fetch::Read;
+                    } else {
+                        if !self.active.q.val() {
+                            self.handoff.next = true;
+                            self.updated_valid.next = true;
+                            self.rtt_valid.next = true;
+                            self.fetch.d.next = Fetch::Read;
+                        }
+                    }
+                }
+            }
+            _ => {
+                self.fetch.d.next = Fetch::Read;
+            }
+        }
+        self.updated.next.pair = self.block.q.val().pair;
+        self.updated.next.cumulative = self.block.q.val().cumulative;
+        self.updated.next.walked = self.echo_next.q.val();
+        self.updated.next.srtt = self.srtt.q.val();
+        if self.block.q.val().clear.any() {
+            self.updated.next.walked = self.block.q.val().ordinal;
+            self.updated.next.srtt = 0.into();
+        }
+        self.srtt_now.next = self.updated.val().srtt;
+        self.srtt_whole.next = self.srtt_now.val().get_bits::<16>(3);
+        self.log2.value.next = self.srtt_whole.val();
+        self.updated.next.srtt_log = self.log2.log.val();
+        self.states.write_address.next = self.block.q.val().pair;
+        self.states.write_data.next.cumulative = self.block.q.val().cumulative;
+        self.states.write_data.next.epoch = self.block.q.val().epoch;
+        self.states.write_data.next.walked = self.updated.val().walked;
+        self.states.write_data.next.srtt = self.updated.val().srtt;
+        self.states.write_enable.next = self.updated_valid.val();
+        self.rtt_pair.next = self.block.q.val().pair;
+        self.rtt.next = self.sample.q.val();
+
+        // The walk: the echo first, to see what it was, then every entry not yet walked.
+        self.room.next = (self.acked_queue.level.val() <= 8) & (self.resend_queue.level.val() <= 8);
+        self.issue.next = self.active.q.val() & self.room.val();
+        if self.issue.val() {
+            self.peek.d.next = false;
+            if !self.peek.q.val() {
+                self.ordinal.d.next = self.ordinal.q.val() + 1;
+                self.remaining.d.next = self.remaining.q.val() - 1;
+                if self.remaining.q.val() == 1 {
+                    self.active.d.next = false;
+                }
+            }
+        }
+        self.walked16.next = self.state.q.val().walked;
+        self.ordinal16.next = self.block.q.val().ordinal;
+        if self.handoff.val() {
+            self.active.d.next = true;
+            self.peek.d.next = true;
+            self.remaining.d.next = bit_cast::<8, 16>(self.advance.q.val());
+            self.ordinal.d.next = bit_cast::<7, 16>(self.walked16.val());
+            self.echo7.d.next = bit_cast::<7, 16>(self.ordinal16.val());
+            self.walk_pair.d.next = self.block.q.val().pair;
+            self.walk_cumulative.d.next = self.block.q.val().cumulative;
+            self.walk_vector.d.next = self.block.q.val().vector;
+        }
+        self.read_ordinal.next = self.ordinal.q.val();
+        if self.peek.q.val() {
+            self.read_ordinal.next = self.echo7.q.val();
+        }
+        self.log_base.next = bit_cast::<24, 17>(self.walk_pair.q.val()) << 7;
+        self.log.read_address.next =
+            self.log_base.val() | bit_cast::<24, 7>(self.read_ordinal.val());
+        self.log.read_enable.next = true;
+        self.log.write_address.next = self.log_address.val();
+        self.log.write_data.next = self.log_entry.val();
+        self.log.write_enable.next = self.log_write.val();
+        self.w1_valid.d.next = self.issue.val() & !self.reset.val();
+        self.w1_peek.d.next = self.peek.q.val();
+        self.w1_pair.d.next = self.walk_pair.q.val();
+        self.w1_cumulative.d.next = self.walk_cumulative.q.val();
+        self.w1_vector.d.next = self.walk_vector.q.val();
+
+        self.entry.d.next = self.log.read_data.val();
+        self.w2_valid.d.next = self.w1_valid.q.val() & !self.reset.val();
+        self.w2_peek.d.next = self.w1_peek.q.val();
+        self.w2_pair.d.next = self.w1_pair.q.val();
+        self.w2_cumulative.d.next = self.w1_cumulative.q.val();
+        self.w2_vector.d.next = self.w1_vector.q.val();
+
+        // Is the PSN under the cumulative one, or does its bit differ from its lap?
+        self.entry_psn.next = self.entry.q.val().psn;
+        self.position.next = self.entry_psn.val().get_bits::<6>(0);
+        self.walked_cumulative.next = self.w2_cumulative.q.val();
+        self.cumulative7.next = self.walked_cumulative.val().get_bits::<7>(0);
+        self.behind.d.next = self.entry_psn.val() - self.cumulative7.val();
+        self.shifted.next = self.w2_vector.q.val() >> self.position.val();
+        self.shown.d.next = self.shifted.val().get_bit(0) ^ self.entry_psn.val().get_bit(6);
+        if self.w2_valid.q.val() & self.w2_peek.q.val() {
+            self.by_probe.d.next =
+                self.entry.q.val().probe.any() & !self.entry.q.val().timeout.any();
+            self.by_timeout.d.next =
+                self.entry.q.val().probe.any() & self.entry.q.val().timeout.any();
+        }
+        self.record_base.next = bit_cast::<23, 17>(self.w2_pair.q.val()) << 6;
+        self.records.read_address.next =
+            self.record_base.val() | bit_cast::<23, 6>(self.position.val());
+        self.records.read_enable.next = true;
+        self.records.write_address.next = self.record_address.val();
+        self.records.write_data.next = self.record.val();
+        self.records.write_enable.next = self.record_write.val();
+        self.w3_valid.d.next = self.w2_valid.q.val() & !self.w2_peek.q.val() & !self.reset.val();
+        self.w3_probe.d.next = self.entry.q.val().probe.any();
+        self.w3_pair.d.next = self.w2_pair.q.val();
+        self.w3_cumulative.d.next = self.w2_cumulative.q.val();
+        self.w3_by_probe.d.next = self.by_probe.q.val();
+        self.w3_by_timeout.d.next = self.by_timeout.q.val();
+
+        self.arrived.next = self.behind.q.val().get_bit(6) | self.shown.q.val();
+        self.w4_arrived.d.next =
+            self.w3_valid.q.val() & !self.w3_probe.q.val() & self.arrived.val() & !self.reset.val();
+        self.w4_lost.d.next = self.w3_valid.q.val()
+            & !self.w3_probe.q.val()
+            & !self.arrived.val()
+            & !self.reset.val();
+        self.w4_pair.d.next = self.w3_pair.q.val();
+        self.w4_psn.d.next = self.w3_cumulative.q.val() + bit_cast::<24, 7>(self.behind.q.val());
+        self.w4_by_probe.d.next = self.w3_by_probe.q.val();
+        self.w4_by_timeout.d.next = self.w3_by_timeout.q.val();
+        self.found.d.next = self.records.read_data.val();
+
+        self.found_pair.next = self.w4_pair.q.val();
+        self.acked_queue.write_data.next.connection = self.found_pair.val().get_bits::<12>(5);
+        self.acked_queue.write_data.next.slot = self.found.q.val().slot;
+        self.acked_queue.write_enable.next = self.w4_arrived.q.val();
+        self.acked.next = self.acked_queue.read_data.val();
+        self.acked_valid.next = self.acked_queue.read_valid.val();
+        self.acked_queue.read_ready.next = self.acked_ready.val();
+        self.resend_queue.write_data.next.kind = 0.into();
+        self.resend_queue.write_data.next.pair = self.w4_pair.q.val();
+        self.resend_queue.write_data.next.psn = self.w4_psn.q.val();
+        self.resend_queue.write_data.next.slot = self.found.q.val().slot;
+        self.resend_queue.write_data.next.index = self.found.q.val().index;
+        self.resend_queue.write_data.next.train = 0.into();
+        self.resend_queue.write_data.next.timeout = 0.into();
+        self.resend_queue.write_data.next.ordinal = 0.into();
+        self.resend_queue.write_data.next.epoch = 0.into();
+        self.resend_queue.write_enable.next = self.w4_lost.q.val();
+        self.resend.next = self.resend_queue.read_data.val();
+        self.resend_valid.next = self.resend_queue.read_valid.val();
+        self.resend_queue.read_ready.next = self.resend_ready.val();
+        self.lost_pair.next = self.w4_pair.q.val();
+        self.lost_valid.next = self.w4_lost.q.val();
+        self.lost_by_probe.next = self.w4_by_probe.q.val();
+        self.lost_by_timeout.next = self.w4_by_timeout.q.val();
+
+        if self.reset.val() {
+            self.first.d.next = true;
+            self.second.d.next = false;
+            self.fetch.d.next = Fetch::Read;
+            self.active.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The transmit side, from the doorbell to the planes, and what the peer's ACKs say of it.
+
+pub mod ack_generator;
+pub mod ack_processor;
+pub mod connection_turn;
+pub mod forced_queue;
+pub mod path_choice;
+pub mod schedule_commit;
+pub mod spray_scheduler;
+pub mod transmit_credit;
