@@ -25,6 +25,8 @@ pub struct FakeEngine {
     pub control_frames: Vec<Vec<u8>>,
     /// Work requests are left alone while set.
     pub hold: bool,
+    /// Work requests of connections other than 0 are left alone while set.
+    pub hold_writes: bool,
     /// TABLE_STATUS stays busy while set.
     pub stuck: bool,
     /// Steps that PLACEMENT_DONE stays behind PLACEMENT_ISSUED.
@@ -60,6 +62,7 @@ impl FakeEngine {
             lose_control: 0,
             control_frames: Vec::new(),
             hold: false,
+            hold_writes: false,
             stuck: false,
             placement_lag: 0,
             lag: 0,
@@ -128,7 +131,8 @@ impl FakeEngine {
             let entry = self.entry(table::CONNECTION.id, number);
             let fetched = self.fetched.get(&number).copied().unwrap_or(0);
             let produced = self.register(doorbell::SEND_PRODUCER.at(number));
-            if connection::SEND_ENABLE.get(&entry) == 1 && fetched != produced {
+            let held = self.hold_writes && number != 0;
+            if connection::SEND_ENABLE.get(&entry) == 1 && fetched != produced && !held {
                 self.fetched.insert(number, fetched.wrapping_add(1));
                 self.serve(peer, number, &entry, fetched);
             }

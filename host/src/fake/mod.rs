@@ -17,6 +17,7 @@ pub use memory::FakeMemory;
 #[derive(Debug, Clone)]
 pub struct FakePair {
     sides: [FakeEngine; 2],
+    steps: u64,
 }
 
 /// One side of a pair, as a device.
@@ -31,6 +32,7 @@ impl FakePair {
     pub fn new() -> Self {
         Self {
             sides: [FakeEngine::new(0), FakeEngine::new(1)],
+            steps: 0,
         }
     }
 
@@ -44,8 +46,14 @@ impl FakePair {
         &mut self.sides[side]
     }
 
+    /// Units of time that have passed.
+    pub const fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// Lets one unit of time pass.
     pub fn step(&mut self) {
+        self.steps += 1;
         for side in 0..2 {
             let [first, second] = &mut self.sides;
             let (local, peer) = if side == 0 {
