@@ -9,6 +9,7 @@ pub mod axil;
 pub mod bench;
 pub mod engine;
 pub mod fabric;
+pub mod hosts;
 pub mod job;
 pub mod mac;
 pub mod memory;

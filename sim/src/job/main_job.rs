@@ -1,11 +1,10 @@
 //! The main job on a pair of engines: everything around the transfer, and the verdict of all witnesses.
 
 use super::result::named;
-use super::{
-    JobResult, LinkResult, Outcome, PathResult, Progress, TransferConfig, TransferError, transfer,
-};
+use super::{JobResult, LinkResult, Outcome, PathResult, Progress, TransferConfig, transfer};
 use crate::engine::{EngineError, source};
 use crate::fabric::{Kind, Link};
+use crate::hosts::HostsError;
 use crate::pair::{Pair, PairConfig};
 use crate::pcapng::Capture;
 use crate::referee::Conservation;
@@ -79,7 +78,7 @@ pub enum JobError {
     #[error("{error}{violations}")]
     Transfer {
         /// Why.
-        error: TransferError,
+        error: HostsError,
         /// Rules that were broken before.
         violations: String,
     },

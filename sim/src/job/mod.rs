@@ -9,7 +9,7 @@ mod transfer;
 
 pub use main_job::{JobConfig, JobError, run};
 pub use result::{JobResult, LinkResult, PathResult, Sample};
-pub use transfer::{Outcome, Progress, TransferConfig, TransferError, transfer};
+pub use transfer::{Outcome, Progress, TransferConfig, transfer};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The transfer over fake engines: the job's own logic, without Verilog.
 
 use super::*;
+use crate::hosts::HostsError;
 use osprey_host::fake::FakePair;
 use osprey_host::verbs::Config;
 
@@ -49,7 +50,7 @@ fn a_device_that_stops_is_reported_with_its_counters() {
     assert!(
         matches!(
             error,
-            TransferError::Stalled {
+            HostsError::Stalled {
                 done: 0,
                 total: 100,
                 ..
@@ -65,5 +66,5 @@ fn nobody_at_the_other_end_is_reported() {
     let mut pair = FakePair::new();
     pair.engine(0).lose_control = u32::MAX;
     let error = transfer(&mut pair, &config(100, 10), &mut |_| {}).unwrap_err();
-    assert!(matches!(error, TransferError::SetUp { .. }), "{error}");
+    assert!(matches!(error, HostsError::SetUp { .. }), "{error}");
 }

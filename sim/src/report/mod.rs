@@ -302,3 +302,6 @@ fn counter_table(page: &mut String, result: &JobResult) {
     }
     page.push_str("</table>");
 }
+
+#[cfg(test)]
+mod tests;
