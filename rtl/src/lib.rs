@@ -5,6 +5,7 @@
 #![allow(missing_docs)]
 
 pub mod bundle;
+pub mod dma;
 pub mod emit;
 pub mod guard;
 pub mod rx;

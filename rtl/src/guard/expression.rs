@@ -209,6 +209,12 @@ impl<'a> Scope<'a> {
             self.literal_fits(right, first.width)?;
         }
         match op {
+            // Of literals and loop indices only: a number that is known when the Verilog is read.
+            Op::Add | Op::Sub | Op::Mul if width.is_none() => Ok(Value {
+                width,
+                alone,
+                exact: true,
+            }),
             Op::Add | Op::Sub => Ok(Value {
                 width,
                 alone,

@@ -224,3 +224,23 @@ fn good_forms_pass() {
     );
     assert_eq!(found, Vec::<String>::new());
 }
+
+#[test]
+fn words_of_the_language() {
+    #[derive(LogicBlock, Default)]
+    struct Case {
+        within: Signal<In, Bit>,
+        end: Signal<Out, Bit>,
+    }
+    impl Logic for Case {
+        #[hdl_gen]
+        fn update(&mut self) {
+            self.end.next = self.within.val();
+        }
+    }
+    let names: Vec<_> = check(&Case::default())
+        .into_iter()
+        .map(|violation| violation.expression)
+        .collect();
+    assert_eq!(names, ["end", "within"]);
+}

@@ -1,3 +1,29 @@
-//! The receive side, from the planes to the completion of a message.
+//! The receive side, from the planes' MACs to the completion of a message.
 
+pub mod classifier;
+
+mod coverage;
+mod drop_reason;
+mod ethernet_fields;
+mod frame_buffer;
+mod header_checksum;
+mod header_fields;
+mod integrity_rx;
+mod ip_fields;
+pub mod message_table;
+mod parser;
 pub mod path_sequence;
+mod repacker;
+pub mod placement;
+mod rx_arbiter;
+mod rx_front;
+mod rx_port;
+mod udp_fields;
+
+pub use drop_reason::DropReason;
+pub use frame_buffer::{FrameBuffer, FrameInfo};
+pub use integrity_rx::IntegrityRx;
+pub use parser::{ParsedFrame, Parser};
+pub use rx_arbiter::RxArbiter;
+pub use rx_front::RxFront;
+pub use rx_port::{FRAME_BEATS_MAX, PortWord, RxPort};

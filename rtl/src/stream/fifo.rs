@@ -10,7 +10,7 @@ use rust_hdl::prelude::*;
 /// Width of `level`.
 pub const LEVEL_BITS: usize = 16;
 
-/// Up to `1 << depth_bits` words of type `D` in block RAM. Latency 3, throughput 1 word a cycle.
+/// Up to `1 << depth_bits` words of type `D` in block RAM, 512 by default. Latency 3, throughput 1 word a cycle.
 #[derive(LogicBlock)]
 pub struct Fifo<D: Synth> {
     pub clock: Signal<In, Clock>,
@@ -25,7 +25,7 @@ pub struct Fifo<D: Synth> {
     depth_bits: Constant<Bits<8>>,
 }
 
-/// Up to `1 << depth_bits` words of type `D` in LUT RAM. Latency 1, throughput 1 word a cycle.
+/// Up to `1 << depth_bits` words of type `D` in LUT RAM, 64 by default. Latency 1, throughput 1 word a cycle.
 #[derive(LogicBlock)]
 pub struct SmallFifo<D: Synth> {
     pub clock: Signal<In, Clock>,
@@ -41,7 +41,7 @@ pub struct SmallFifo<D: Synth> {
 }
 
 macro_rules! fifo {
-    ($name:ident, $memory:ident) => {
+    ($name:ident, $memory:ident, $default_bits:literal) => {
         impl<D: Synth> $name<D> {
             /// A FIFO of `1 << depth_bits` words.
             ///
@@ -68,6 +68,12 @@ macro_rules! fifo {
             }
         }
 
+        impl<D: Synth> Default for $name<D> {
+            fn default() -> Self {
+                Self::new($default_bits)
+            }
+        }
+
         impl<D: Synth> Logic for $name<D> {
             fn update(&mut self) {}
 
@@ -85,8 +91,8 @@ macro_rules! fifo {
     };
 }
 
-fifo!(Fifo, block_memory);
-fifo!(SmallFifo, lut_memory);
+fifo!(Fifo, block_memory, 9);
+fifo!(SmallFifo, lut_memory, 6);
 
 /// Memory, output register of the memory (`fetched`), output register proper. Reader and writer never meet in
 /// one word: a full memory is not written.

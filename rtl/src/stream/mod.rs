@@ -1,23 +1,19 @@
 //! Building blocks that know nothing of the transport.
 
+mod aligner;
+mod beat;
+mod crc32c;
 mod fifo;
 mod first_set;
+mod lanes;
 mod log2;
 mod ram;
 
+pub use aligner::{AlignedBeat, Aligner, AlignerJob, AlignerMerge, AlignerPlan, AlignerPlanner};
+pub use beat::{Be16, BeatInfo};
+pub use crc32c::{CrcFold, CrcResidue, CrcStep, CrcUnwind};
 pub use fifo::{Fifo, LEVEL_BITS, SmallFifo};
 pub use first_set::{FirstSet64, FirstSet256};
+pub use lanes::{LaneMask, LaneMerge};
 pub use log2::Log2;
 pub use ram::Ram;
-
-impl<D: rust_hdl::prelude::Synth> Default for Fifo<D> {
-    fn default() -> Self {
-        Self::new(9)
-    }
-}
-
-impl<D: rust_hdl::prelude::Synth> Default for SmallFifo<D> {
-    fn default() -> Self {
-        Self::new(4)
-    }
-}

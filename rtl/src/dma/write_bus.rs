@@ -1,0 +1,232 @@
+//! The write side of the AXI master: bursts of planned writes and single-beat records, by turns.
+//!
+//! Addresses go out as soon as they are planned; the data of each burst follow in the same order, and answers come in it
+//! too, so three queues of one order are all that is kept. Knows nothing of frames.
+
+use crate::stream::SmallFifo;
+use rust_hdl::prelude::*;
+
+/// One write of one or two bursts, or of nothing.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct WritePlan {
+    pub address0: Bits<64>,
+    pub beats0: Bits<7>,
+    pub address1: Bits<64>,
+    pub beats1: Bits<7>,
+    /// No bytes: only its turn among the answers counts.
+    pub empty: Bit,
+    pub split: Bit,
+    pub tag: Bits<32>,
+}
+
+/// A burst whose data are to follow.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct WriteBurst {
+    pub record: Bit,
+    pub length: Bits<7>,
+}
+
+/// An answer that is waited for, or stands for itself if `empty`.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct WriteAnswer {
+    pub record: Bit,
+    /// The write is complete with it.
+    pub complete: Bit,
+    pub empty: Bit,
+    pub tag: Bits<32>,
+}
+
+/// The data of a record.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct RecordBeat {
+    pub data: Bits<512>,
+    pub strobe: Bits<64>,
+}
+
+/// See the module page.
+#[derive(LogicBlock, Default)]
+pub struct WriteBus {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub plan: Signal<In, WritePlan>,
+    pub plan_valid: Signal<In, Bit>,
+    pub plan_ready: Signal<Out, Bit>,
+    pub data: Signal<In, Bits<512>>,
+    pub strobe: Signal<In, Bits<64>>,
+    pub data_valid: Signal<In, Bit>,
+    pub data_ready: Signal<Out, Bit>,
+    pub record_address: Signal<In, Bits<64>>,
+    pub record_data: Signal<In, Bits<512>>,
+    pub record_strobe: Signal<In, Bits<64>>,
+    pub record_tag: Signal<In, Bits<32>>,
+    pub record_valid: Signal<In, Bit>,
+    pub record_ready: Signal<Out, Bit>,
+    pub placed_valid: Signal<Out, Bit>,
+    pub placed_tag: Signal<Out, Bits<32>>,
+    pub record_done_valid: Signal<Out, Bit>,
+    pub record_done_tag: Signal<Out, Bits<32>>,
+    pub write_error: Signal<Out, Bit>,
+    pub awaddr: Signal<Out, Bits<64>>,
+    pub awlen: Signal<Out, Bits<8>>,
+    pub awvalid: Signal<Out, Bit>,
+    pub awready: Signal<In, Bit>,
+    pub wdata: Signal<Out, Bits<512>>,
+    pub wstrb: Signal<Out, Bits<64>>,
+    pub wlast: Signal<Out, Bit>,
+    pub wvalid: Signal<Out, Bit>,
+    pub wready: Signal<In, Bit>,
+    pub bresp: Signal<In, Bits<2>>,
+    pub bvalid: Signal<In, Bit>,
+    pub bready: Signal<Out, Bit>,
+    records: SmallFifo<RecordBeat>,
+    bursts: SmallFifo<WriteBurst>,
+    answers: SmallFifo<WriteAnswer>,
+    address: DFF<Bits<64>>,
+    length: DFF<Bits<7>>,
+    valid: DFF<Bit>,
+    /// The first burst of a split write is out.
+    second: DFF<Bit>,
+    /// Whose turn it is when both wait.
+    record_turn: DFF<Bit>,
+    sent: DFF<Bits<7>>,
+    free: Signal<Local, Bit>,
+    take_record: Signal<Local, Bit>,
+    take_plan: Signal<Local, Bit>,
+    finishes: Signal<Local, Bit>,
+    burst: Signal<Local, WriteBurst>,
+    answer: Signal<Local, WriteAnswer>,
+    record_beat: Signal<Local, RecordBeat>,
+    beats: Signal<Local, Bits<7>>,
+    from_record: Signal<Local, Bit>,
+    sending: Signal<Local, Bit>,
+    moves: Signal<Local, Bit>,
+    final_beat: Signal<Local, Bit>,
+    answered: Signal<Local, Bit>,
+}
+
+impl Logic for WriteBus {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            address,
+            length,
+            valid,
+            second,
+            record_turn,
+            sent
+        );
+        clock!(self, clock, records, bursts, answers);
+        self.records.reset.next = self.reset.val();
+        self.bursts.reset.next = self.reset.val();
+        self.answers.reset.next = self.reset.val();
+
+        // Choose the next burst.
+        self.free.next = (!self.valid.q.val() | self.awready.val())
+            & !self.bursts.full.val()
+            & !self.answers.full.val()
+            & !self.records.full.val();
+        self.take_record.next = self.free.val()
+            & self.record_valid.val()
+            & (self.record_turn.q.val() | !self.plan_valid.val());
+        self.take_plan.next = self.free.val() & self.plan_valid.val() & !self.take_record.val();
+        self.record_ready.next = self.take_record.val();
+        self.finishes.next = !self.plan.val().split | self.second.q.val();
+        self.plan_ready.next = self.take_plan.val() & self.finishes.val();
+        self.beats.next = self.plan.val().beats0;
+        if self.second.q.val() {
+            self.beats.next = self.plan.val().beats1;
+        }
+        if self.awready.val() {
+            self.valid.d.next = false;
+        }
+        self.burst.next.record = self.take_record.val();
+        self.burst.next.length = self.beats.val() - 1;
+        if self.take_record.val() {
+            self.burst.next.length = 0.into();
+        }
+        if self.take_plan.val() {
+            self.record_turn.d.next = true;
+            self.second.d.next = !self.finishes.val();
+            self.address.d.next = self.plan.val().address0;
+            if self.second.q.val() {
+                self.address.d.next = self.plan.val().address1;
+            }
+            self.valid.d.next = !self.plan.val().empty;
+        }
+        if self.take_record.val() {
+            self.record_turn.d.next = false;
+            self.address.d.next = self.record_address.val();
+            self.valid.d.next = true;
+        }
+        if self.take_plan.val() | self.take_record.val() {
+            self.length.d.next = self.burst.val().length;
+        }
+        self.bursts.write_data.next = self.burst.val();
+        self.bursts.write_enable.next =
+            self.take_record.val() | (self.take_plan.val() & !self.plan.val().empty);
+        self.answer.next.record = self.take_record.val();
+        self.answer.next.complete = self.take_record.val() | self.finishes.val();
+        self.answer.next.empty = self.take_plan.val() & self.plan.val().empty;
+        self.answer.next.tag = self.plan.val().tag;
+        if self.take_record.val() {
+            self.answer.next.tag = self.record_tag.val();
+        }
+        self.answers.write_data.next = self.answer.val();
+        self.answers.write_enable.next = self.take_record.val() | self.take_plan.val();
+        self.record_beat.next.data = self.record_data.val();
+        self.record_beat.next.strobe = self.record_strobe.val();
+        self.records.write_data.next = self.record_beat.val();
+        self.records.write_enable.next = self.take_record.val();
+        // The bus wants addresses of whole beats; the strobes say which bytes count.
+        self.awaddr.next = (self.address.q.val() >> 6) << 6;
+        self.awlen.next = bit_cast::<8, 7>(self.length.q.val());
+        self.awvalid.next = self.valid.q.val();
+
+        // Data, burst by burst.
+        self.sending.next = self.bursts.read_valid.val();
+        self.from_record.next = self.bursts.read_data.val().record;
+        self.wdata.next = self.data.val();
+        self.wstrb.next = self.strobe.val();
+        self.wvalid.next = self.sending.val() & self.data_valid.val();
+        self.moves.next = self.sending.val() & self.data_valid.val() & self.wready.val();
+        if self.from_record.val() {
+            self.wdata.next = self.records.read_data.val().data;
+            self.wstrb.next = self.records.read_data.val().strobe;
+            self.wvalid.next = self.sending.val() & self.records.read_valid.val();
+            self.moves.next =
+                self.sending.val() & self.records.read_valid.val() & self.wready.val();
+        }
+        self.final_beat.next = self.sent.q.val() == self.bursts.read_data.val().length;
+        self.wlast.next = self.final_beat.val();
+        self.data_ready.next = self.sending.val() & self.wready.val() & !self.from_record.val();
+        self.records.read_ready.next =
+            self.sending.val() & self.wready.val() & self.from_record.val();
+        self.bursts.read_ready.next = self.moves.val() & self.final_beat.val();
+        if self.moves.val() {
+            self.sent.d.next = self.sent.q.val() + 1;
+            if self.final_beat.val() {
+                self.sent.d.next = 0.into();
+            }
+        }
+
+        // Answers. A write of nothing is answered when everything before it is.
+        self.bready.next = self.answers.read_valid.val() & !self.answers.read_data.val().empty;
+        self.answered.next = self.answers.read_valid.val()
+            & (self.answers.read_data.val().empty | self.bvalid.val());
+        self.answers.read_ready.next = self.answered.val();
+        self.placed_valid.next = self.answered.val()
+            & self.answers.read_data.val().complete
+            & !self.answers.read_data.val().record;
+        self.placed_tag.next = self.answers.read_data.val().tag;
+        self.record_done_valid.next = self.answered.val() & self.answers.read_data.val().record;
+        self.record_done_tag.next = self.answers.read_data.val().tag;
+        self.write_error.next = self.bvalid.val() & (self.bresp.val() != 0);
+        if self.reset.val() {
+            self.valid.d.next = false;
+            self.second.d.next = false;
+            self.sent.d.next = 0.into();
+        }
+    }
+}
