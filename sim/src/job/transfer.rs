@@ -202,6 +202,7 @@ impl Sender {
             polls += 1;
             if polls.is_multiple_of(SAMPLE_POLLS) {
                 self.sample(hosts, begun);
+                hosts.progress()?;
                 progress(Progress {
                     bytes: self.done,
                     cycles: now - begun,

@@ -60,7 +60,8 @@ fn draw_lines(svg: &mut String, chart: &Lines, colours: &[Colour]) -> Drawn {
         .iter()
         .flat_map(|(_, points)| points)
         .map(|p| p.1)
-        .fold(chart.y_max, f64::max);
+        .fold(chart.y_max, f64::max)
+        * 1.3;
     let mut context = ChartBuilder::on(&root)
         .margin(8)
         .x_label_area_size(34)
@@ -84,7 +85,7 @@ fn draw_lines(svg: &mut String, chart: &Lines, colours: &[Colour]) -> Drawn {
     }
     context
         .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
+        .position(SeriesLabelPosition::UpperRight)
         .background_style(WHITE.mix(0.8))
         .draw()?;
     root.present()?;
@@ -98,7 +99,7 @@ fn draw_bars(svg: &mut String, chart: &Bars<'_>, colours: &[Colour]) -> Drawn {
         .iter()
         .map(|stack| stack.iter().sum::<f64>())
         .fold(1.0, f64::max)
-        * 1.05;
+        * 1.4;
     let count = chart.names.len().max(1);
     let mut context = ChartBuilder::on(&root)
         .margin(8)
@@ -132,7 +133,7 @@ fn draw_bars(svg: &mut String, chart: &Bars<'_>, colours: &[Colour]) -> Drawn {
     }
     context
         .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
+        .position(SeriesLabelPosition::UpperRight)
         .background_style(WHITE.mix(0.8))
         .draw()?;
     root.present()?;
