@@ -115,6 +115,8 @@ impl Config {
         )?;
         within("log2 send ring", self.log2_send_ring.into(), 1..=12)?;
         within("time increment", self.time_increment.into(), 1..=65535)?;
+        let backoff = self.timers.probe_backoff_max;
+        within("exponent of the back-off", backoff.into(), 0..=15)?;
         within("retry attempts", self.retry_attempts.into(), 1..=1000)
     }
 }
