@@ -1,6 +1,7 @@
 //! Who the device is: magic, version, map hash, capabilities. Nothing is written before all are right.
 
-use super::{Device, DeviceError, read};
+use super::{DeviceError, read};
+use crate::bar::Bar;
 use osprey_hls::regs::{MAP_HASH, MAP_VERSION, identity};
 
 /// What the engine has.
@@ -25,7 +26,7 @@ pub struct Capabilities {
 }
 
 /// Reads the identity and refuses a device that this library does not know, naming both values.
-pub fn identify<D: Device + ?Sized>(device: &mut D) -> Result<Capabilities, DeviceError> {
+pub fn identify<B: Bar + ?Sized>(device: &mut B) -> Result<Capabilities, DeviceError> {
     let found = read(device, &identity::MAGIC);
     let expected = identity::MAGIC_VALUE;
     if found == u32::MAX {

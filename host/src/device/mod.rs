@@ -84,7 +84,7 @@ pub enum DeviceError {
 const WAITS_MAX: u32 = 1_000_000;
 
 /// Reads the single register `register`.
-pub(crate) fn read<D: Device + ?Sized>(device: &mut D, register: &Register) -> u32 {
+pub(crate) fn read<B: Bar + ?Sized>(device: &mut B, register: &Register) -> u32 {
     device.read32(register.at(0))
 }
 
