@@ -20,7 +20,7 @@ pub const POLL_CYCLES: u64 = 64;
 /// Service number.
 const SERVICE: u32 = 1;
 /// From so many bytes on buffers have huge pages, to keep page tables short.
-const HUGE_FROM: usize = 8 << 20;
+const HUGE_FROM: usize = 1 << 20;
 /// Cycles that set-up may take.
 const SETUP_CYCLES_MAX: u64 = 2_000_000;
 
