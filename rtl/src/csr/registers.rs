@@ -280,6 +280,7 @@ impl Logic for Registers {
         self.in_planes.next = (self.offset.val() >= 0x200) & (self.offset.val() < 0x280);
         self.plane.next = self.offset.val().get_bits::<2>(5);
         self.field.next = self.offset.val().get_bits::<3>(2);
+        self.link.next = self.link_up.val() >> self.plane.val();
         self.shown.next = 0.into();
         for i in 0..4 {
             self.mac_low[i].clock.next = self.clock.val();
@@ -317,7 +318,7 @@ impl Logic for Registers {
                     self.shown.next = self.ip[i].q.val();
                 }
                 if self.field.val() == 3 {
-                    self.link.next = self.link_up.val() >> self.plane.val();
+
                     self.shown.next = bit_cast::<32, 4>(self.link.val()) & 1;
                 }
             }
