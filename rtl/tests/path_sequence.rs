@@ -213,7 +213,11 @@ fn run(model: &Model, fields: &'static [(&'static str, usize)], window: u64, see
         }
         if ack_valid.is_set() {
             let (pair, urgent) = news.pop_front().expect("news only after an event");
-            assert_eq!(ack.field(AckEvent::FIELDS, "pair"), pair, "seed {seed}, cycle {cycle}");
+            assert_eq!(
+                ack.field(AckEvent::FIELDS, "pair"),
+                pair,
+                "seed {seed}, cycle {cycle}"
+            );
             assert_eq!(
                 ack.field(AckEvent::FIELDS, "urgent") == 1,
                 urgent,
@@ -223,8 +227,16 @@ fn run(model: &Model, fields: &'static [(&'static str, usize)], window: u64, see
         }
         model.cycle();
     }
-    assert!(said.is_empty() && news.is_empty(), "seed {seed}: {} verdicts, {} news missing", said.len(), news.len());
-    assert!(judged > 2_000 && heard > 1_500, "seed {seed}: only {judged} verdicts, {heard} news");
+    assert!(
+        said.is_empty() && news.is_empty(),
+        "seed {seed}: {} verdicts, {} news missing",
+        said.len(),
+        news.len()
+    );
+    assert!(
+        judged > 2_000 && heard > 1_500,
+        "seed {seed}: only {judged} verdicts, {heard} news"
+    );
     for (pair, path) in &paths {
         read_pair.set(*pair);
         packet_valid.set(0u64);
@@ -232,8 +244,16 @@ fn run(model: &Model, fields: &'static [(&'static str, usize)], window: u64, see
         model.eval();
         let state = read_state.record(fields);
         let context = format!("seed {seed}, path {pair}");
-        assert_eq!(state.get("cumulative"), path.cumulative & 0xff_ffff, "{context}");
-        assert_eq!(state.get("next_ordinal"), u64::from(path.next_ordinal), "{context}");
+        assert_eq!(
+            state.get("cumulative"),
+            path.cumulative & 0xff_ffff,
+            "{context}"
+        );
+        assert_eq!(
+            state.get("next_ordinal"),
+            u64::from(path.next_ordinal),
+            "{context}"
+        );
         assert_eq!(state.get("received"), u64::from(path.count), "{context}");
         assert_eq!(state.get("marked"), u64::from(path.marked), "{context}");
         assert_eq!(state.get_words("vector"), path.vector(window), "{context}");
@@ -251,11 +271,19 @@ fn check(source: &Source, fields: &'static [(&'static str, usize)], window: u64)
 #[test]
 fn windows_of_64_follow_a_set_of_psns() {
     let text = emit::verilog("path_sequence", PathSequence::new(5));
-    check(&Source::new("path_sequence", text), PathReceiveState::FIELDS, 64);
+    check(
+        &Source::new("path_sequence", text),
+        PathReceiveState::FIELDS,
+        64,
+    );
 }
 
 #[test]
 fn windows_of_256_follow_a_set_of_psns() {
     let text = emit::verilog("path_sequence256", PathSequence256::new(5));
-    check(&Source::new("path_sequence256", text), PathReceiveState256::FIELDS, 256);
+    check(
+        &Source::new("path_sequence256", text),
+        PathReceiveState256::FIELDS,
+        256,
+    );
 }

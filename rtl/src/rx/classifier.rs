@@ -136,7 +136,18 @@ impl Classifier {
 impl Logic for Classifier {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, header, info, settings_now, connection, bad_operation, bad_message, bad_length);
+        dff_setup!(
+            self,
+            clock,
+            step,
+            header,
+            info,
+            settings_now,
+            connection,
+            bad_operation,
+            bad_message,
+            bad_length
+        );
         clock!(self, clock, connections);
         self.connection24.next.b2 = self.header_data.val().get_bits::<8>(32);
         self.connection24.next.b1 = self.header_data.val().get_bits::<8>(40);
@@ -215,7 +226,8 @@ impl Logic for Classifier {
             self.bad_length.d.next = (self.have.val() < 16) | (self.have.val() > 256);
         }
         self.bad_operation.d.next = self.is_data.val()
-            & ((self.header.q.val().get_bits::<8>(240) != 0) | (self.header.q.val().get_bits::<8>(248) != 0));
+            & ((self.header.q.val().get_bits::<8>(240) != 0)
+                | (self.header.q.val().get_bits::<8>(248) != 0));
         self.room.next = self.total32.val() - self.offset32.val();
         self.offset_ok.next = (self.offset32.val() <= self.total32.val())
             & (bit_cast::<32, 16>(self.length16.val()) <= self.room.val());
@@ -257,7 +269,8 @@ impl Logic for Classifier {
                 self.why.next = 18.into();
             }
         }
-        if !self.is_data.val() & !self.is_ack.val() & !self.is_probe.val() & !self.is_control.val() {
+        if !self.is_data.val() & !self.is_ack.val() & !self.is_probe.val() & !self.is_control.val()
+        {
             self.why.next = 17.into();
         }
         if self.version.val() != 1 {
@@ -283,7 +296,8 @@ impl Logic for Classifier {
                 self.step.d.next = Classify::Issue;
             }
             Classify::Issue => {
-                self.issue.next = self.frame_room.val() & (!self.sequenced.val() | self.path_event_ready.val());
+                self.issue.next =
+                    self.frame_room.val() & (!self.sequenced.val() | self.path_event_ready.val());
                 if self.issue.val() {
                     self.step.d.next = Classify::Wait;
                 }
@@ -307,7 +321,8 @@ impl Logic for Classifier {
         self.path_event.next.marked = self.info.q.val().ce;
         self.path_event.next.urgent = (self.is_probe.val() | self.flags.val().get_bit(0)).into();
         self.path_event.next.clear = 0.into();
-        self.path_event_valid.next = (self.step.q.val() == Classify::Issue) & self.frame_room.val() & self.sequenced.val();
+        self.path_event_valid.next =
+            (self.step.q.val() == Classify::Issue) & self.frame_room.val() & self.sequenced.val();
         if self.clears.val() {
             self.path_event.next = self.clear.val();
             self.path_event_valid.next = true;

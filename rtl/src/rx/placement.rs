@@ -144,8 +144,9 @@ impl Logic for Placement {
         if self.is_control.val() & (self.ring_given.val() == self.taken.q.val()) {
             self.why.next = 29.into();
         }
-        self.writes.next =
-            !self.why.val().any() & ((self.at8.val().kind == 1) | self.is_control.val()) & self.now.val();
+        self.writes.next = !self.why.val().any()
+            & ((self.at8.val().kind == 1) | self.is_control.val())
+            & self.now.val();
         self.drop_reason.next = self.why.val();
         self.drop_valid.next = self.now.val() & self.why.val().any();
         self.accept.next = 0.into();

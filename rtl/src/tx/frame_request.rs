@@ -6,9 +6,9 @@
 
 use crate::bundle;
 use crate::stream::{Ram, SmallFifo};
-use crate::tx::header_builder::FrameRequest as Request;
 use crate::tx::ack_generator::AckFrame;
 use crate::tx::ack_processor::AckedPacket;
+use crate::tx::header_builder::FrameRequest as Request;
 use crate::tx::segmenter::Outgoing;
 use rust_hdl::prelude::*;
 
@@ -166,17 +166,31 @@ impl FrameRequest {
 impl Logic for FrameRequest {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, of_ack, item, blocks, count, pair, route_now, entropy_now, peer_now);
+        dff_setup!(
+            self,
+            clock,
+            step,
+            of_ack,
+            item,
+            blocks,
+            count,
+            pair,
+            route_now,
+            entropy_now,
+            peer_now
+        );
         clock!(self, clock, routes, entropies, peers, marks);
         self.marks.reset.next = self.reset.val();
 
         // Pick: an ACK if there is room for it, else the next packet.
         self.ack_pair.next = self.ack.val().pair;
         self.rooms.next = self.ack_room.val() >> self.ack_pair.val().get_bits::<2>(3);
-        self.takes_ack.next =
-            (self.step.q.val() == Compose::Pick) & self.ack_frame_valid.val() & self.rooms.val().get_bit(0);
-        self.takes_item.next =
-            (self.step.q.val() == Compose::Pick) & self.outgoing_valid.val() & !self.takes_ack.val();
+        self.takes_ack.next = (self.step.q.val() == Compose::Pick)
+            & self.ack_frame_valid.val()
+            & self.rooms.val().get_bit(0);
+        self.takes_item.next = (self.step.q.val() == Compose::Pick)
+            & self.outgoing_valid.val()
+            & !self.takes_ack.val();
         self.ack_frame_ready.next = self.takes_ack.val();
         self.outgoing_ready.next = self.takes_item.val();
         self.ack_plane.next = self.ack_pair.val().get_bits::<2>(3);
@@ -206,7 +220,9 @@ impl Logic for FrameRequest {
         self.peers.write_address.next = self.peer_connection.val();
         self.peers.write_data.next = self.peer.val();
         self.peers.write_enable.next = self.peer_write.val();
-        self.goes.next = (self.step.q.val() == Compose::Send) & self.request_ready.val() & !self.marks.full.val();
+        self.goes.next = (self.step.q.val() == Compose::Send)
+            & self.request_ready.val()
+            & !self.marks.full.val();
         match self.step.q.val() {
             Compose::Pick => {
                 self.of_ack.d.next = self.takes_ack.val();
@@ -381,7 +397,8 @@ impl Logic for FrameRequest {
         self.marks.read_ready.next = self.assembled.val();
         self.control_done.next.connection = 0.into();
         self.control_done.next.slot = self.marks.read_data.val().slot;
-        self.control_done_valid.next = self.assembled.val() & self.marks.read_data.val().control.any();
+        self.control_done_valid.next =
+            self.assembled.val() & self.marks.read_data.val().control.any();
         self.kinds.next = 0.into();
         if self.goes.val() {
             self.kinds.next = self.kinds.val().replace_bit(0, self.is_data.val());
