@@ -41,6 +41,8 @@ const VERILATOR: &[&str] = &[
     "fast",
     "--noassert",
     "--no-timing",
+    "--output-split",
+    "8000",
     "-Wno-fatal",
     "-Wno-lint",
     "-Wno-style",
