@@ -1,7 +1,8 @@
-//! Host memory: reads and writes over one AXI4 master.
+//! Host memory: keys and pages, reads and writes over one AXI4 master.
 
 mod dma_read;
 mod dma_write;
+pub mod memory_translation;
 mod write_bus;
 
 pub use dma_read::{DmaRead, ReadCommand};

@@ -1,4 +1,6 @@
-//! The receive side, from the planes to the completion of a message.
+//! The receive side, from the planes' MACs to the completion of a message.
+
+pub mod classifier;
 
 mod coverage;
 mod drop_reason;
@@ -8,8 +10,10 @@ mod header_checksum;
 mod header_fields;
 mod integrity_rx;
 mod ip_fields;
+pub mod message_table;
 mod parser;
 pub mod path_sequence;
+pub mod placement;
 mod repacker;
 mod rx_arbiter;
 mod rx_front;

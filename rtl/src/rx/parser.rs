@@ -53,9 +53,12 @@ pub struct Parser {
     fields: HeaderFields,
     coverage: Coverage,
     repacker: Repacker,
-    length_ok6: DFF<Bit>,
-    length_ok7: DFF<Bit>,
-    length_ok8: DFF<Bit>,
+    ip_ok6: DFF<Bit>,
+    udp_ok6: DFF<Bit>,
+    ip_ok7: DFF<Bit>,
+    udp_ok7: DFF<Bit>,
+    ip_ok8: DFF<Bit>,
+    udp_ok8: DFF<Bit>,
     port_ok6: DFF<Bit>,
     port_ok7: DFF<Bit>,
     port_ok8: DFF<Bit>,
@@ -81,9 +84,12 @@ impl Logic for Parser {
         dff_setup!(
             self,
             clock,
-            length_ok6,
-            length_ok7,
-            length_ok8,
+            ip_ok6,
+            udp_ok6,
+            ip_ok7,
+            udp_ok7,
+            ip_ok8,
+            udp_ok8,
             port_ok6,
             port_ok7,
             port_ok8,
@@ -135,11 +141,13 @@ impl Logic for Parser {
         // Do UDP, IP and frame lie within each other? Right with the frame's last beat.
         self.frame_bytes.next = (bit_cast::<17, 8>(self.fields.out_info.val().index) << 6)
             + bit_cast::<17, 7>(self.fields.out_info.val().bytes);
-        self.length_ok6.d.next = (self.fields.ip_end.val() <= self.frame_bytes.val())
-            & (self.fields.udp_end.val() <= self.fields.ip_end.val())
+        self.ip_ok6.d.next = self.fields.ip_end.val() <= self.frame_bytes.val();
+        self.ip_ok7.d.next = self.ip_ok6.q.val();
+        self.ip_ok8.d.next = self.ip_ok7.q.val();
+        self.udp_ok6.d.next = (self.fields.udp_end.val() <= self.fields.ip_end.val())
             & (self.fields.udp_length.val() >= 28);
-        self.length_ok7.d.next = self.length_ok6.q.val();
-        self.length_ok8.d.next = self.length_ok7.q.val();
+        self.udp_ok7.d.next = self.udp_ok6.q.val();
+        self.udp_ok8.d.next = self.udp_ok7.q.val();
         self.port_ok6.d.next = self.fields.port_ok.val();
         self.port_ok7.d.next = self.port_ok6.q.val();
         self.port_ok8.d.next = self.port_ok7.q.val();
@@ -156,38 +164,44 @@ impl Logic for Parser {
 
         // The strongest reason, with the lowest code, last.
         self.reason.next = 0.into();
+        if !self.udp_ok8.q.val() {
+            self.reason.next = 14.into();
+        }
         if !self.port_ok8.q.val() {
-            self.reason.next = 11.into();
+            self.reason.next = 13.into();
         }
-        if !self.length_ok8.q.val() {
-            self.reason.next = 10.into();
-        }
-        if !self.flags8.q.val().address_ok {
-            self.reason.next = 9.into();
+        if !self.flags8.q.val().address_ok | !self.flags8.q.val().mac_ok {
+            self.reason.next = 12.into();
         }
         if !self.flags8.q.val().udp {
-            self.reason.next = 8.into();
+            self.reason.next = 11.into();
         }
         if self.flags8.q.val().extension {
-            self.reason.next = 7.into();
+            self.reason.next = 10.into();
         }
         if self.flags8.q.val().fragment {
-            self.reason.next = 6.into();
+            self.reason.next = 9.into();
+        }
+        if !self.ip_ok8.q.val() {
+            self.reason.next = 8.into();
         }
         if !self.fields.checksum_ok.val() & !self.flags8.q.val().v6 {
-            self.reason.next = 5.into();
+            self.reason.next = 7.into();
         }
         if !self.flags8.q.val().header_ok {
-            self.reason.next = 4.into();
+            self.reason.next = 6.into();
         }
         if !self.flags8.q.val().type_ok {
-            self.reason.next = 3.into();
+            self.reason.next = 4.into();
         }
-        if !self.flags8.q.val().mac_ok {
-            self.reason.next = 2.into();
+        if self.flags8.q.val().deep {
+            self.reason.next = 5.into();
         }
         if self.info8.q.val().error {
             self.reason.next = 1.into();
+        }
+        if self.info8.q.val().error & (self.info8.q.val().index == 145) {
+            self.reason.next = 2.into();
         }
         self.frame_out.d.next.reason = self.reason.val();
         self.frame_out.d.next.plane = self.info8.q.val().plane;

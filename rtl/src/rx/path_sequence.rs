@@ -72,7 +72,7 @@ macro_rules! path_sequence {
             delta: DFF<Bits<24>>,
             difference: Signal<Local, Bits<24>>,
             one: Signal<Local, Bits<$w>>,
-            bit: DFF<Bits<$w>>,
+            flip: DFF<Bits<$w>>,
             ordinal_ahead: Signal<Local, Bits<16>>,
             ahead: DFF<Bits<16>>,
             same_epoch: DFF<Bit>,
@@ -123,7 +123,7 @@ macro_rules! path_sequence {
         impl Logic for $name {
             #[hdl_gen]
             fn update(&mut self) {
-                dff_setup!(self, clock, delta, bit, ahead, same_epoch, was_set, judged, gap, newer, apply,
+                dff_setup!(self, clock, delta, flip, ahead, same_epoch, was_set, judged, gap, newer, apply,
                     newer5, gap5, from_cumulative, missing, advance);
                 clock!(self, clock, states, snapshot, first_high, first_low);
 
@@ -175,7 +175,7 @@ macro_rules! path_sequence {
                 self.psn.next = self.stage[1].q.val().psn;
                 self.position.next = self.psn.val().get_bits::<$index>(0);
                 self.one.next = 1.into();
-                self.bit.d.next = self.one.val() << self.position.val();
+                self.flip.d.next = self.one.val() << self.position.val();
                 self.shifted.next = self.state[0].q.val().vector >> self.position.val();
                 self.was_set.d.next = self.shifted.val().get_bit(0) ^ self.psn.val().get_bit($index);
                 self.ordinal_ahead.next = self.stage[1].q.val().ordinal - self.state[0].q.val().next_ordinal;
@@ -194,7 +194,7 @@ macro_rules! path_sequence {
                 // The bit travels on only where it changes the vector.
                 self.state[2].d.next = self.state[1].q.val();
                 if self.stage[2].q.val().data.any() & self.same_epoch.q.val() & !self.old.val() & self.in_window.val() {
-                    self.state[2].d.next.vector = self.state[1].q.val().vector ^ self.bit.q.val();
+                    self.state[2].d.next.vector = self.state[1].q.val().vector ^ self.flip.q.val();
                     self.state[2].d.next.received = self.state[1].q.val().received + 1;
                     if self.stage[2].q.val().marked.any() {
                         self.state[2].d.next.marked = self.state[1].q.val().marked + 1;

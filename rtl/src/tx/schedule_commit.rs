@@ -23,7 +23,7 @@ pub struct ScheduleCommit {
     /// The packet ends its message; that message is the last one known.
     pub ends: Signal<In, Bit>,
     pub last: Signal<In, Bit>,
-    pub small: Signal<In, Bit>,
+    pub tight: Signal<In, Bit>,
     pub fresh: Signal<In, Bit>,
     pub unfetched: Signal<In, Bits<64>>,
     pub job: Signal<Out, TransmitJob>,
@@ -153,7 +153,7 @@ impl Logic for ScheduleCommit {
         self.job.next.train = self.order.val().train;
         self.job.next.resend = self.is_resend.val().into();
         self.job.next.ack_request =
-            (self.is_resend.val() | self.exhausted.val() | self.small.val()).into();
+            (self.is_resend.val() | self.exhausted.val() | self.tight.val()).into();
         self.job_valid.next = self.sends.val() | self.is_control.val();
 
         self.ordinal7.next = self.ordinal.val().get_bits::<7>(0);

@@ -41,7 +41,7 @@ bundle! {
 
 bundle! {
     /// What the stages learn of the connection on the way.
-    Outlook { has_data: 1, ends: 1, last: 1, small: 1 }
+    Outlook { has_data: 1, ends: 1, last: 1, tight: 1 }
 }
 
 #[derive(LogicBlock, Default)]
@@ -150,7 +150,7 @@ pub struct SprayScheduler {
     load18: Signal<Local, Bits<18>>,
     packets7: DFF<Bits<19>>,
     has_data: [DFF<Bit>; 5],
-    small: [DFF<Bit>; 5],
+    tight: [DFF<Bit>; 5],
     next_index7: Signal<Local, Bits<19>>,
     next_message7: Signal<Local, Bits<16>>,
     ends: [DFF<Bit>; 3],
@@ -342,11 +342,11 @@ impl Logic for SprayScheduler {
         for i in 0..5 {
             self.position[i + 1].d.next = self.position[i].q.val();
             self.has_data[i].clock.next = self.clock.val();
-            self.small[i].clock.next = self.clock.val();
+            self.tight[i].clock.next = self.clock.val();
         }
         for i in 0..4 {
             self.has_data[i + 1].d.next = self.has_data[i].q.val();
-            self.small[i + 1].d.next = self.small[i].q.val();
+            self.tight[i + 1].d.next = self.tight[i].q.val();
         }
         for i in 0..3 {
             self.loads[i].clock.next = self.clock.val();
@@ -363,7 +363,7 @@ impl Logic for SprayScheduler {
         self.message5.next = self.position[0].q.val().message;
         self.has_data[0].d.next =
             (self.message5.val() != self.loads[0].q.val()) & self.settings5.q.val().enabled.any();
-        self.small[0].d.next = self.settings5.q.val().window < 4;
+        self.tight[0].d.next = self.settings5.q.val().window < 4;
         self.connection18.next = bit_cast::<18, 17>(self.pair5.val() >> 5) << 6;
         self.packets.read_address.next =
             self.connection18.val() | (bit_cast::<18, 16>(self.message5.val()) & 0x3f);
@@ -402,7 +402,7 @@ impl Logic for SprayScheduler {
         self.commit.has_data.next = self.has_data[4].q.val();
         self.commit.ends.next = self.ends[2].q.val();
         self.commit.last.next = self.last[2].q.val();
-        self.commit.small.next = self.small[4].q.val();
+        self.commit.tight.next = self.tight[4].q.val();
         self.commit.unfetched.next = self.unfetched.val();
         self.order10_pair.next = self.stage[6].q.val().pair;
         self.connection10.next = self.order10_pair.val().get_bits::<12>(5);
