@@ -237,7 +237,6 @@ pub struct AlignerMerge {
     turned3: DFF<Bits<512>>,
     held: DFF<Bits<512>>,
     joined: DFF<Bits<512>>,
-    masked: DFF<Bits<512>>,
     plan1: DFF<AlignerPlan>,
     plan2: DFF<AlignerPlan>,
     plan3: DFF<AlignerPlan>,
@@ -287,7 +286,6 @@ impl Logic for AlignerMerge {
             turned3,
             held,
             joined,
-            masked,
             plan1,
             plan2,
             plan3,
@@ -394,13 +392,13 @@ impl Logic for AlignerMerge {
         }
         self.strobe.d.next = self.from_mask.val() & self.to_mask.val();
 
+        self.mask.clock.next = self.clock.val();
         self.mask.data.next = self.joined.q.val();
         self.mask.keep.next = self.strobe.q.val();
-        self.masked.d.next = self.mask.masked.val();
         self.masked_valid.d.next = self.joined_valid.q.val();
         self.masked_last.d.next = self.joined_last.q.val();
         self.masked_strobe.d.next = self.strobe.q.val();
-        self.out_data.next = self.masked.q.val();
+        self.out_data.next = self.mask.masked.val();
         self.out_strobe.next = self.masked_strobe.q.val();
         self.out_last.next = self.masked_last.q.val();
         self.out_valid.next = self.masked_valid.q.val();
