@@ -1,6 +1,6 @@
 //! Why a received frame was dropped: a reason's code is the number of its counter, 5 bits, 0 for none.
 //!
-//! The list stands in `hls`. Rust HDL cannot name a number in an expression, so `parser` and `frame_buffer` spell the
+//! The list stands in `hls`. Rust HDL cannot name a number in an expression, so `verdict` and `frame_buffer` spell the
 //! codes out; here they are held to the list. Of several reasons the lowest code is reported.
 
 pub use osprey_hls::regs::counters::Counter as DropReason;

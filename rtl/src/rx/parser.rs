@@ -9,6 +9,7 @@ use super::coverage::Coverage;
 use super::header_fields::HeaderFields;
 use super::ip_fields::HeaderFlags;
 use super::repacker::Repacker;
+use super::verdict::Verdict;
 use crate::bundle;
 use crate::stream::BeatInfo;
 use rust_hdl::prelude::*;
@@ -53,6 +54,7 @@ pub struct Parser {
     fields: HeaderFields,
     coverage: Coverage,
     repacker: Repacker,
+    verdict: Verdict,
     ip_ok6: DFF<Bit>,
     udp_ok6: DFF<Bit>,
     ip_ok7: DFF<Bit>,
@@ -83,7 +85,6 @@ pub struct Parser {
     frame_valid_out: DFF<Bit>,
     frame_bytes: Signal<Local, Bits<17>>,
     bytes_here: Signal<Local, Bits<16>>,
-    reason: Signal<Local, Bits<5>>,
 }
 
 impl Logic for Parser {
@@ -187,48 +188,13 @@ impl Logic for Parser {
         self.beats9.d.next = self.repacker.frame_beats.val();
         self.ended9.d.next = self.repacker.frame_end.val();
 
-        // The strongest reason, with the lowest code, last.
-        self.reason.next = 0.into();
-        if !self.udp_ok9.q.val() {
-            self.reason.next = 14.into();
-        }
-        if !self.port_ok9.q.val() {
-            self.reason.next = 13.into();
-        }
-        if !self.flags9.q.val().address_ok | !self.flags9.q.val().mac_ok {
-            self.reason.next = 12.into();
-        }
-        if !self.flags9.q.val().udp {
-            self.reason.next = 11.into();
-        }
-        if self.flags9.q.val().extension {
-            self.reason.next = 10.into();
-        }
-        if self.flags9.q.val().fragment {
-            self.reason.next = 9.into();
-        }
-        if !self.ip_ok9.q.val() {
-            self.reason.next = 8.into();
-        }
-        if !self.fields.checksum_ok.val() & !self.flags9.q.val().v6 {
-            self.reason.next = 7.into();
-        }
-        if !self.flags9.q.val().header_ok {
-            self.reason.next = 6.into();
-        }
-        if !self.flags9.q.val().type_ok {
-            self.reason.next = 4.into();
-        }
-        if self.flags9.q.val().deep {
-            self.reason.next = 5.into();
-        }
-        if self.info9.q.val().error {
-            self.reason.next = 1.into();
-        }
-        if self.info9.q.val().error & (self.info9.q.val().index == 145) {
-            self.reason.next = 2.into();
-        }
-        self.frame_out.d.next.reason = self.reason.val();
+        self.verdict.flags.next = self.flags9.q.val();
+        self.verdict.info.next = self.info9.q.val();
+        self.verdict.checksum_ok.next = self.fields.checksum_ok.val();
+        self.verdict.ip_ok.next = self.ip_ok9.q.val();
+        self.verdict.udp_ok.next = self.udp_ok9.q.val();
+        self.verdict.port_ok.next = self.port_ok9.q.val();
+        self.frame_out.d.next.reason = self.verdict.reason.val();
         self.frame_out.d.next.plane = self.info9.q.val().plane;
         self.frame_out.d.next.transport_bytes = self.bytes9.q.val();
         self.frame_out.d.next.ce = self.flags9.q.val().ce.into();

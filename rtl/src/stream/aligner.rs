@@ -359,7 +359,6 @@ impl Logic for AlignerMerge {
         self.valid1.d.next = self.in_valid.val() & !self.reset.val();
         self.valid2.d.next = self.valid1.q.val();
         self.valid3.d.next = self.valid2.q.val();
-
         // What is flushed belongs to the job before; its last beat is held.
         self.now.next = self.plan3.q.val();
         if self.flush.q.val() {
