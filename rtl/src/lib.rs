@@ -5,9 +5,11 @@
 #![allow(missing_docs)]
 
 pub mod bundle;
+pub mod csr;
 pub mod dma;
 pub mod emit;
 pub mod guard;
 pub mod rx;
 pub mod stream;
+pub mod top;
 pub mod tx;

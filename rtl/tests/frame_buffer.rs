@@ -34,7 +34,7 @@ impl Packet {
         let reason = if stall.chance(70) {
             0
         } else {
-            1 + stall.below(14)
+            1 + stall.below(11)
         };
         let count = if reason != 0 && stall.chance(20) {
             0
@@ -56,7 +56,7 @@ impl Packet {
 
     fn outcome(&self) -> u64 {
         match self.frame.get("reason") {
-            0 if !self.crc_ok => 15,
+            0 if !self.crc_ok => 12,
             reason => reason,
         }
     }

@@ -127,7 +127,7 @@ fn compare(sent: &[Sent], outputs: &mut Outputs) {
             "frame {number}"
         );
         match fate {
-            Fate::Dropped(15) => assert_eq!(frame.get("reason"), 0, "frame {number}"),
+            Fate::Dropped(12) => assert_eq!(frame.get("reason"), 0, "frame {number}"),
             Fate::Dropped(reason) => {
                 assert_eq!(frame.get("reason"), u64::from(*reason), "frame {number}")
             }

@@ -58,7 +58,7 @@ pub const PROBE_BACKOFF_MAX: Register = Register::new(
     ReadWrite,
     "Highest exponent t of the back-off 1.024 us x 2^t; beyond it the connection is reported as failed.",
 )
-.width(8);
+.width(4);
 /// Delay of an ACK.
 pub const ACK_DELAY: Register = Register::new(
     "ACK_DELAY",
@@ -111,7 +111,7 @@ pub const CONNECTIONS_IN_USE: Register = Register::new(
     ReadWrite,
     "Highest connection number in use + 1: bounds the sweeps over connections.",
 )
-.width(16);
+.width(13);
 
 /// Bytes of a CONTROL ring entry.
 pub const CONTROL_ENTRY_BYTES: u32 = 256;

@@ -1,6 +1,7 @@
 //! Counters and the reasons of receive drops, by number.
 //!
-//! A drop reason's code is the number of its counter, so nothing is dropped without being counted.
+//! A drop reason's code is the number of its counter, so nothing is dropped without being counted. Code 0
+//! is no drop.
 
 use super::layout::Access::ReadOnly;
 use super::layout::{Block, Register};
@@ -24,42 +25,42 @@ pub const BLOCK: Block = Block {
     registers: &[&COUNTER],
 };
 
-/// A counter, by number. Those below 32 are drop reasons.
+/// A counter, by number. Those from 1 to 31 are drop reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Counter {
-    /// Frames too short for the headers that they announce, or below 60 bytes.
-    Runt = 0,
+    /// Frames from the MACs, bad ones included.
+    ReceiveFrames = 0,
     /// Frames that the MAC marked as bad.
     MacError = 1,
-    /// Frames longer than the largest packet.
-    Oversize = 2,
-    /// Frames that found the receive buffer full.
-    BufferFull = 3,
-    /// Neither IPv4 nor IPv6.
-    Ethertype = 4,
-    /// More than two VLAN tags.
-    VlanDepth = 5,
-    /// IP version nibble or header length wrong.
-    IpVersion = 6,
+    /// Neither the port's MAC address nor broadcast.
+    MacAddress = 2,
+    /// Neither IPv4 nor IPv6 behind at most two VLAN tags.
+    Ethertype = 3,
+    /// IP version or header length wrong.
+    IpHeader = 4,
     /// IPv4 header checksum wrong.
-    IpChecksum = 7,
-    /// IP length longer than the frame or shorter than its headers.
-    IpLength = 8,
+    IpChecksum = 5,
     /// IPv4 fragments.
-    Fragment = 9,
+    Fragment = 6,
     /// IPv6 extension headers.
-    ExtensionHeader = 10,
+    ExtensionHeader = 7,
     /// IP, but not UDP.
-    Protocol = 11,
-    /// Not the port's IP address.
-    Address = 12,
+    Protocol = 8,
+    /// Not the port's IPv4 address.
+    IpAddress = 9,
+    /// UDP too short for the transport or not within IP, or IP not within the frame.
+    Length = 10,
     /// Not the transport's UDP port.
-    Port = 13,
-    /// UDP length at odds with the IP length.
-    UdpLength = 14,
+    Port = 11,
     /// CRC wrong.
-    Crc = 15,
+    Crc = 12,
+    /// Frames that found the receive buffer full.
+    BufferFull = 13,
+    /// Frames longer than any that is taken.
+    Oversize = 14,
+    /// Packets that found an internal pool empty.
+    PoolEmpty = 15,
     /// Another transport version.
     Version = 16,
     /// Undefined packet type, or one that this engine does not serve.
@@ -72,28 +73,28 @@ pub enum Counter {
     TransportLength = 20,
     /// Path not enabled, or of another plane.
     Path = 21,
+    /// Operation or stream that is undefined or that this engine does not serve.
+    Operation = 22,
+    /// Offset and length of the payload outside the message.
+    MessageBounds = 23,
     /// Epoch that the path is not in.
-    Epoch = 22,
+    Epoch = 24,
     /// PSN outside the window.
-    Window = 23,
+    Window = 25,
     /// PSN that was received before; acknowledged again.
-    Duplicate = 24,
+    Duplicate = 26,
     /// Key not valid, of another generation, or without the right.
-    Key = 25,
+    Key = 27,
     /// Outside the bounds of the registered memory.
-    Bounds = 26,
-    /// Message outside the slots, or at odds with what its slot holds.
-    MessageSlot = 27,
-    /// Operation that is undefined or that this engine does not serve.
-    Operation = 28,
+    Bounds = 28,
     /// CONTROL packets that found the ring full.
     ControlRingFull = 29,
     /// ACK, FENCE_ACK or NACK whose content is impossible.
     AckInvalid = 30,
-    /// Packets that found an internal pool empty.
-    PoolEmpty = 31,
-    /// Frames from the MACs, bad ones included.
-    ReceiveFrames = 32,
+    /// Message outside the slots, or at odds with what its slot holds.
+    MessageSlot = 31,
+    /// Times that a port's link went down.
+    LinkDowns = 32,
     /// New DATA packets accepted.
     ReceiveData = 33,
     /// ACKs accepted.
@@ -158,33 +159,36 @@ pub enum Counter {
     ConnectionErrors = 63,
 }
 
-/// Drop reasons have codes below this.
-pub const DROP_REASONS: usize = 32;
+/// Drop reasons have codes from 1 to below this.
+pub const DROP_REASONS_END: usize = 32;
 
 /// Name and meaning of each counter, by number.
 pub const COUNTERS: &[(&str, &str)] = &[
-    (
-        "Runt",
-        "Frames too short for the headers that they announce, or below 60 bytes.",
-    ),
+    ("ReceiveFrames", "Frames from the MACs, bad ones included."),
     ("MacError", "Frames that the MAC marked as bad."),
-    ("Oversize", "Frames longer than the largest packet."),
-    ("BufferFull", "Frames that found the receive buffer full."),
-    ("Ethertype", "Neither IPv4 nor IPv6."),
-    ("VlanDepth", "More than two VLAN tags."),
-    ("IpVersion", "IP version nibble or header length wrong."),
-    ("IpChecksum", "IPv4 header checksum wrong."),
     (
-        "IpLength",
-        "IP length longer than the frame or shorter than its headers.",
+        "MacAddress",
+        "Neither the port's MAC address nor broadcast.",
     ),
+    (
+        "Ethertype",
+        "Neither IPv4 nor IPv6 behind at most two VLAN tags.",
+    ),
+    ("IpHeader", "IP version or header length wrong."),
+    ("IpChecksum", "IPv4 header checksum wrong."),
     ("Fragment", "IPv4 fragments."),
     ("ExtensionHeader", "IPv6 extension headers."),
     ("Protocol", "IP, but not UDP."),
-    ("Address", "Not the port's IP address."),
+    ("IpAddress", "Not the port's IPv4 address."),
+    (
+        "Length",
+        "UDP too short for the transport or not within IP, or IP not within the frame.",
+    ),
     ("Port", "Not the transport's UDP port."),
-    ("UdpLength", "UDP length at odds with the IP length."),
     ("Crc", "CRC wrong."),
+    ("BufferFull", "Frames that found the receive buffer full."),
+    ("Oversize", "Frames longer than any that is taken."),
+    ("PoolEmpty", "Packets that found an internal pool empty."),
     ("Version", "Another transport version."),
     (
         "Type",
@@ -200,6 +204,14 @@ pub const COUNTERS: &[(&str, &str)] = &[
         "Lengths in the transport header at odds with the UDP length.",
     ),
     ("Path", "Path not enabled, or of another plane."),
+    (
+        "Operation",
+        "Operation or stream that is undefined or that this engine does not serve.",
+    ),
+    (
+        "MessageBounds",
+        "Offset and length of the payload outside the message.",
+    ),
     ("Epoch", "Epoch that the path is not in."),
     ("Window", "PSN outside the window."),
     (
@@ -212,14 +224,6 @@ pub const COUNTERS: &[(&str, &str)] = &[
     ),
     ("Bounds", "Outside the bounds of the registered memory."),
     (
-        "MessageSlot",
-        "Message outside the slots, or at odds with what its slot holds.",
-    ),
-    (
-        "Operation",
-        "Operation that is undefined or that this engine does not serve.",
-    ),
-    (
         "ControlRingFull",
         "CONTROL packets that found the ring full.",
     ),
@@ -227,8 +231,11 @@ pub const COUNTERS: &[(&str, &str)] = &[
         "AckInvalid",
         "ACK, FENCE_ACK or NACK whose content is impossible.",
     ),
-    ("PoolEmpty", "Packets that found an internal pool empty."),
-    ("ReceiveFrames", "Frames from the MACs, bad ones included."),
+    (
+        "MessageSlot",
+        "Message outside the slots, or at odds with what its slot holds.",
+    ),
+    ("LinkDowns", "Times that a port's link went down."),
     ("ReceiveData", "New DATA packets accepted."),
     ("ReceiveAcks", "ACKs accepted."),
     ("ReceiveProbes", "PROBEs accepted."),
@@ -292,39 +299,39 @@ pub const COUNTERS: &[(&str, &str)] = &[
 impl Counter {
     /// Every counter, by number.
     pub const ALL: [Self; COUNTERS.len()] = [
-        Self::Runt,
+        Self::ReceiveFrames,
         Self::MacError,
-        Self::Oversize,
-        Self::BufferFull,
+        Self::MacAddress,
         Self::Ethertype,
-        Self::VlanDepth,
-        Self::IpVersion,
+        Self::IpHeader,
         Self::IpChecksum,
-        Self::IpLength,
         Self::Fragment,
         Self::ExtensionHeader,
         Self::Protocol,
-        Self::Address,
+        Self::IpAddress,
+        Self::Length,
         Self::Port,
-        Self::UdpLength,
         Self::Crc,
+        Self::BufferFull,
+        Self::Oversize,
+        Self::PoolEmpty,
         Self::Version,
         Self::Type,
         Self::ConnectionUnknown,
         Self::Incarnation,
         Self::TransportLength,
         Self::Path,
+        Self::Operation,
+        Self::MessageBounds,
         Self::Epoch,
         Self::Window,
         Self::Duplicate,
         Self::Key,
         Self::Bounds,
-        Self::MessageSlot,
-        Self::Operation,
         Self::ControlRingFull,
         Self::AckInvalid,
-        Self::PoolEmpty,
-        Self::ReceiveFrames,
+        Self::MessageSlot,
+        Self::LinkDowns,
         Self::ReceiveData,
         Self::ReceiveAcks,
         Self::ReceiveProbes,
@@ -360,7 +367,7 @@ impl Counter {
 
     /// Whether it is the reason of a receive drop.
     pub const fn is_drop(self) -> bool {
-        (self as usize) < DROP_REASONS
+        self as usize != 0 && (self as usize) < DROP_REASONS_END
     }
 
     /// Its name.

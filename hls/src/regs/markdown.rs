@@ -70,7 +70,7 @@ fn write_block(page: &mut String, block: &Block) {
 
 fn write_counters(page: &mut String) {
     page.push_str(
-        "\n### Counters by number\n\nNumbers below 32 are the reasons of receive drops.\n\n",
+        "\n### Counters by number\n\nNumbers from 1 to 31 are the reasons of receive drops.\n\n",
     );
     page.push_str("| number | name | counts |\n|---|---|---|\n");
     for (number, (name, doc)) in COUNTERS.iter().enumerate() {

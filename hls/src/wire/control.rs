@@ -41,7 +41,8 @@ mod field {
 
     pub const BYE_CONNECTION: usize = 8;
     pub const BYE_INCARNATION: usize = 12;
-    pub const BYE_END: usize = 16;
+    pub const BYE_ADDRESS: usize = 16;
+    pub const BYE_END: usize = 28;
 }
 
 const HELLO: u8 = 1;
@@ -111,13 +112,7 @@ impl Offer {
         );
         let regions_at = field::ADDRESSES + planes * field::ADDRESS_LEN;
         need(body.len(), regions_at + keys * field::KEY_LEN)?;
-        let plane = |n: usize| {
-            let at = field::ADDRESSES + n * field::ADDRESS_LEN;
-            PlaneAddress {
-                mac: MacAddress(std::array::from_fn(|i| body[at + i])),
-                ipv4: Ipv4Address(std::array::from_fn(|i| body[at + 6 + i])),
-            }
-        };
+        let plane = |n: usize| parse_address(body, field::ADDRESSES + n * field::ADDRESS_LEN);
         let region = |n: usize| {
             let at = regions_at + n * field::KEY_LEN;
             RemoteRegion {
@@ -161,8 +156,7 @@ impl Offer {
         put(body, field::SERVICE, &self.service.to_be_bytes());
         let mut at = field::ADDRESSES;
         for plane in &self.planes {
-            put(body, at, &plane.mac.0);
-            put(body, at + 6, &plane.ipv4.0);
+            emit_address(body, at, plane);
             at += field::ADDRESS_LEN;
         }
         for region in &self.regions {
@@ -238,6 +232,8 @@ pub struct Bye {
     pub connection: ConnectionId,
     /// Incarnation of that connection at the body's receiver.
     pub incarnation: Incarnation,
+    /// Port that the body leaves by: where the answer goes.
+    pub address: PlaneAddress,
 }
 
 /// The body of a CONTROL packet.
@@ -347,9 +343,23 @@ impl Control {
                     &bye.incarnation.0.to_be_bytes(),
                 );
                 put(body, field::BYE_INCARNATION + 2, &[0, 0]);
+                emit_address(body, field::BYE_ADDRESS, &bye.address);
+                put(body, field::BYE_ADDRESS + field::ADDRESS_LEN, &[0, 0]);
             }
         }
     }
+}
+
+fn parse_address(body: &[u8], at: usize) -> PlaneAddress {
+    PlaneAddress {
+        mac: MacAddress(std::array::from_fn(|i| body[at + i])),
+        ipv4: Ipv4Address(std::array::from_fn(|i| body[at + 6 + i])),
+    }
+}
+
+fn emit_address(body: &mut [u8], at: usize, address: &PlaneAddress) {
+    put(body, at, &address.mac.0);
+    put(body, at + 6, &address.ipv4.0);
 }
 
 fn parse_reject(body: &[u8]) -> Result<Reject, WireError> {
@@ -372,6 +382,7 @@ fn parse_bye(body: &[u8]) -> Result<Bye, WireError> {
             answer: answer == 1,
             connection: ConnectionId::new(get_u24(body, field::BYE_CONNECTION)),
             incarnation: Incarnation(get_u16(body, field::BYE_INCARNATION)),
+            address: parse_address(body, field::BYE_ADDRESS),
         }),
         other => Err(WireError::Field {
             field: "answer",

@@ -81,12 +81,19 @@ fn reject_both_ways() {
 
 #[test]
 fn bye_both_ways() {
-    let body = [4, 1, 0, 0, 0, 0, 0, 9, 0, 1, 2, 0, 0xbe, 0xef, 0, 0];
+    let body = [
+        4, 1, 0, 0, 0, 0, 0, 9, 0, 1, 2, 0, 0xbe, 0xef, 0, 0, 2, 0, 0, 0, 0, 0x13, 10, 0, 3, 1, 0,
+        0,
+    ];
     let bye = Bye {
         answer: true,
         connection: ConnectionId::new(0x102),
         incarnation: Incarnation(0xbeef),
+        address: offer().planes[0],
     };
+    let mut bye = bye;
+    bye.address.mac.0[5] = 0x13;
+    bye.address.ipv4.0[2] = 3;
     check(&body, ControlBody::Bye(bye), 9);
 }
 

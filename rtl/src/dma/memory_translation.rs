@@ -50,7 +50,6 @@ pub struct MemoryTranslation {
     asked_key: Signal<Local, Bits<32>>,
     page_write_data: Signal<Local, Bits<52>>,
     stage: [DFF<TranslateStage>; 8],
-    now: Signal<Local, TranslateStage>,
     entry2: DFF<KeyEntry>,
     entry3: DFF<KeyEntry>,
     offset3: DFF<Bits<64>>,

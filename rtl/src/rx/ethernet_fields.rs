@@ -34,15 +34,12 @@ pub struct EthernetFields {
     pub vlans: Signal<Out, Bits<2>>,
     pub is4: Signal<Out, Bit>,
     pub is6: Signal<Out, Bit>,
-    pub deep: Signal<Out, Bit>,
     pub mac_ok: Signal<Out, Bit>,
     pub ip: Signal<Out, IpBytes>,
     vlans1: DFF<Bits<2>>,
     type1: DFF<Bits<16>>,
     mac1: DFF<Bits<48>>,
     own1: DFF<Bits<48>>,
-    deep1: DFF<Bit>,
-    deep2: DFF<Bit>,
     vlans2: DFF<Bits<2>>,
     is4_2: DFF<Bit>,
     is6_2: DFF<Bit>,
@@ -61,8 +58,7 @@ impl Logic for EthernetFields {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, vlans1, deep1, deep2, type1, mac1, own1, vlans2, is4_2, is6_2, mac_ok2,
-            ip2
+            self, clock, vlans1, type1, mac1, own1, vlans2, is4_2, is6_2, mac_ok2, ip2
         );
         for i in 0..3 {
             self.kind.next.high = self.data0.val().get_bits::<8>(96 + 32 * i);
@@ -83,7 +79,6 @@ impl Logic for EthernetFields {
                 self.vlans1.d.next = 2.into();
                 self.type1.d.next = self.kinds[2].val();
             }
-            self.deep1.d.next = self.is_tag[0].val() & self.is_tag[1].val() & self.is_tag[2].val();
             self.mac1.d.next = self.data0.val().get_bits::<48>(0);
             for i in 0..4 {
                 if self.info0.val().plane == i.to_bits() {
@@ -107,7 +102,6 @@ impl Logic for EthernetFields {
         self.fragment.next.low = self.header.val().get_bits::<8>(56);
         if self.valid1.val() & self.info1.val().first {
             self.vlans2.d.next = self.vlans1.q.val();
-            self.deep2.d.next = self.deep1.q.val();
             self.is4_2.d.next = self.type1.q.val() == 0x0800;
             self.is6_2.d.next = self.type1.q.val() == 0x86dd;
             self.mac_ok2.d.next =
@@ -124,7 +118,6 @@ impl Logic for EthernetFields {
         self.vlans.next = self.vlans2.q.val();
         self.is4.next = self.is4_2.q.val();
         self.is6.next = self.is6_2.q.val();
-        self.deep.next = self.deep2.q.val();
         self.mac_ok.next = self.mac_ok2.q.val();
         self.ip.next = self.ip2.q.val();
     }

@@ -140,7 +140,7 @@ impl Logic for FrameBuffer {
         self.plane_reg.d.next = self.frames.read_data.val().plane;
         self.reason_reg.d.next = self.frames.read_data.val().reason;
         if (self.frames.read_data.val().reason == 0) & !self.verdicts.read_data.val() {
-            self.reason_reg.d.next = 15.into();
+            self.reason_reg.d.next = 12.into();
         }
         self.judged.next = self.judged_reg.q.val();
         self.drop_reason.next = self.reason_reg.q.val();

@@ -110,7 +110,6 @@ impl Logic for HeaderFields {
         self.ip.vlans.next = self.ethernet.vlans.val();
         self.ip.is4.next = self.ethernet.is4.val();
         self.ip.is6.next = self.ethernet.is6.val();
-        self.ip.deep.next = self.ethernet.deep.val();
         self.ip.mac_ok.next = self.ethernet.mac_ok.val();
         self.ip.ip_bytes.next = self.ethernet.ip.val();
         self.flags4.d.next = self.ip.flags.val();

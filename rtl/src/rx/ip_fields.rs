@@ -8,8 +8,6 @@ use rust_hdl::prelude::*;
 pub struct HeaderFlags {
     pub mac_ok: Bit,
     pub type_ok: Bit,
-    /// A third VLAN tag.
-    pub deep: Bit,
     pub header_ok: Bit,
     pub fragment: Bit,
     pub extension: Bit,
@@ -28,7 +26,6 @@ pub struct IpFields {
     pub vlans: Signal<In, Bits<2>>,
     pub is4: Signal<In, Bit>,
     pub is6: Signal<In, Bit>,
-    pub deep: Signal<In, Bit>,
     pub mac_ok: Signal<In, Bit>,
     pub ip_bytes: Signal<In, IpBytes>,
     /// First octet in bits 7:0.
@@ -89,7 +86,6 @@ impl Logic for IpFields {
         self.fragment.next = self.ip_bytes.val().fragment;
         self.flags3.d.next.mac_ok = self.mac_ok.val();
         self.flags3.d.next.type_ok = self.is4.val() | self.is6.val();
-        self.flags3.d.next.deep = self.deep.val();
         // More fragments, or an offset; reserved and do-not-fragment do not matter.
         self.flags3.d.next.fragment = self.is4.val() & self.fragment.val().get_bits::<14>(0).any();
         self.flags3.d.next.extension = self.is6.val()

@@ -22,44 +22,38 @@ impl Logic for Verdict {
     fn update(&mut self) {
         // The strongest reason, with the lowest code, last.
         self.reason.next = 0.into();
-        if !self.udp_ok.val() {
-            self.reason.next = 14.into();
-        }
         if !self.port_ok.val() {
-            self.reason.next = 13.into();
-        }
-        if !self.flags.val().address_ok | !self.flags.val().mac_ok {
-            self.reason.next = 12.into();
-        }
-        if !self.flags.val().udp {
             self.reason.next = 11.into();
         }
-        if self.flags.val().extension {
+        if !self.ip_ok.val() | !self.udp_ok.val() {
             self.reason.next = 10.into();
         }
-        if self.flags.val().fragment {
+        if !self.flags.val().address_ok {
             self.reason.next = 9.into();
         }
-        if !self.ip_ok.val() {
+        if !self.flags.val().udp {
             self.reason.next = 8.into();
         }
-        if !self.checksum_ok.val() & !self.flags.val().v6 {
+        if self.flags.val().extension {
             self.reason.next = 7.into();
         }
-        if !self.flags.val().header_ok {
+        if self.flags.val().fragment {
             self.reason.next = 6.into();
         }
-        if !self.flags.val().type_ok {
+        if !self.checksum_ok.val() & !self.flags.val().v6 {
+            self.reason.next = 5.into();
+        }
+        if !self.flags.val().header_ok {
             self.reason.next = 4.into();
         }
-        if self.flags.val().deep {
-            self.reason.next = 5.into();
+        if !self.flags.val().type_ok {
+            self.reason.next = 3.into();
+        }
+        if !self.flags.val().mac_ok {
+            self.reason.next = 2.into();
         }
         if self.info.val().error {
             self.reason.next = 1.into();
-        }
-        if self.info.val().error & (self.info.val().index == 145) {
-            self.reason.next = 2.into();
         }
     }
 }

@@ -6,9 +6,9 @@
 
 use crate::bundle;
 use crate::stream::{Ram, SmallFifo};
-use crate::tx::FrameRequest as Request;
 use crate::tx::ack_generator::AckFrame;
 use crate::tx::ack_processor::AckedPacket;
+use crate::tx::header_builder::FrameRequest as Request;
 use crate::tx::segmenter::Outgoing;
 use rust_hdl::prelude::*;
 

@@ -54,7 +54,7 @@ pub enum Deliver {
 pub struct MessageCompletion {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    pub time: Signal<In, Bits<32>>,
+    pub time_now: Signal<In, Bits<32>>,
     pub acked: Signal<In, AckedPacket>,
     pub acked_valid: Signal<In, Bit>,
     pub acked_ready: Signal<Out, Bit>,
@@ -314,7 +314,7 @@ impl Logic for MessageCompletion {
         self.wire_form.next.message = self.head.val();
         self.wire_form.next.plane = 0.into();
         self.wire_form.next.reserved0 = 0.into();
-        self.wire_form.next.time = self.time.val();
+        self.wire_form.next.time = self.time_now.val();
         self.wire_form.next.reserved1 = 0.into();
         if self.of_notice.q.val() {
             self.wire_form.next.kind = self.said.q.val().kind;

@@ -165,6 +165,16 @@ impl Logic for Prober {
         }
         self.stays.next = self.fires.val() & !self.probe_ready.val();
         self.pair_next.next = self.pair.q.val() + 1;
+        // The eight paths of a plane are written together, with the last of them.
+        self.k.next = self.pair.q.val().get_bits::<3>(0);
+        self.paths_after.next = self.paths.q.val();
+        for i in 0..8 {
+            self.here.next = i.to_bits();
+            if self.k.val() == self.here.val() {
+                self.paths_after.next =
+                    self.paths_after.val().replace_bit(i, self.suspicious.val());
+            }
+        }
         match self.step.q.val() {
             Sweep::Read => {
                 self.step.d.next = Sweep::Data;
@@ -213,16 +223,6 @@ impl Logic for Prober {
         self.watches.write_data.next = self.after.val();
         self.watches.write_enable.next = (self.step.q.val() == Sweep::Act) & !self.stays.val();
 
-        // The eight paths of a plane are written together, with the last of them.
-        self.k.next = self.pair.q.val().get_bits::<3>(0);
-        self.paths_after.next = self.paths.q.val();
-        for i in 0..8 {
-            self.here.next = i.to_bits();
-            if self.k.val() == self.here.val() {
-                self.paths_after.next =
-                    self.paths_after.val().replace_bit(i, self.suspicious.val());
-            }
-        }
         self.suspect_slot.next = self.pair.q.val().get_bits::<14>(3);
         self.suspect_paths.next = self.paths_after.val();
         self.suspect_write.next =

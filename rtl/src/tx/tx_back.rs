@@ -26,6 +26,8 @@ pub struct TxBack {
     pub tlast: [Signal<Out, Bit>; 4],
     pub tvalid: [Signal<Out, Bit>; 4],
     pub tready: [Signal<In, Bit>; 4],
+    /// A frame's last beat has been assembled.
+    pub assembled: Signal<Out, Bit>,
     /// A beat left the plane's FIFO.
     pub freed: Signal<Out, Bits<4>>,
     builder: HeaderBuilder,
@@ -73,6 +75,7 @@ impl Logic for TxBack {
         self.integrity.data.next = self.assembler.out_data.val();
         self.integrity.info.next = self.assembler.out_info.val();
         self.integrity.valid.next = self.assembler.out_valid.val();
+        self.assembled.next = self.assembler.out_valid.val() & self.assembler.out_info.val().last;
         self.freed.next = 0.into();
         for i in 0..4 {
             self.ports[i].clock.next = self.clock.val();

@@ -253,16 +253,14 @@ fn reason(frame: &[u8], plane: usize, mac_error: bool) -> Result<Fate, u8> {
     let mut bytes = frame.to_vec();
     // Headers that a frame does not have read as zero.
     bytes.resize(bytes.len().max(128), 0);
-    refuse(mac_error && frame.len().div_ceil(64) >= 146, 2)?;
     refuse(mac_error, 1)?;
-    let is_tag = |at: usize| [0x8100, 0x88a8, 0x9100].contains(&get16(&bytes, at));
+    refuse(bytes[..6] != own_mac(plane) && bytes[..6] != [0xff; 6], 2)?;
     let mut network = 14;
-    while network < 22 && is_tag(network - 2) {
+    while network < 22 && [0x8100, 0x88a8, 0x9100].contains(&get16(&bytes, network - 2)) {
         network += 4;
     }
-    refuse(network == 22 && is_tag(network - 2), 5)?;
     let kind = get16(&bytes, network - 2);
-    refuse(kind != 0x0800 && kind != 0x86dd, 4)?;
+    refuse(kind != 0x0800 && kind != 0x86dd, 3)?;
     let v6 = kind == 0x86dd;
     let version = bytes[network] >> 4;
     let words = usize::from(bytes[network] & 15);
@@ -272,36 +270,31 @@ fn reason(frame: &[u8], plane: usize, mac_error: bool) -> Result<Fate, u8> {
         } else {
             version != 4 || words < 5
         },
-        6,
+        4,
     )?;
     let header = if v6 { 40 } else { 4 * words };
     refuse(
         !v6 && ones_sum(&bytes[network..network + header]) != 0xffff,
-        7,
+        5,
     )?;
+    refuse(!v6 && get16(&bytes, network + 6) & 0x3fff != 0, 6)?;
+    let protocol = bytes[network + if v6 { 6 } else { 9 }];
+    refuse(v6 && [0, 43, 44, 50, 51, 60, 135].contains(&protocol), 7)?;
+    refuse(protocol != 17, 8)?;
+    refuse(!v6 && bytes[network + 16..network + 20] != own_ip(plane), 9)?;
+    let udp = network + header;
+    let udp_length = get16(&bytes, udp + 4);
     let ip_end = network
         + if v6 {
             40 + get16(&bytes, network + 4)
         } else {
             get16(&bytes, network + 2)
         };
-    refuse(ip_end > frame.len(), 8)?;
-    refuse(!v6 && get16(&bytes, network + 6) & 0x3fff != 0, 9)?;
-    let protocol = bytes[network + if v6 { 6 } else { 9 }];
-    refuse(v6 && [0, 43, 44, 50, 51, 60, 135].contains(&protocol), 10)?;
-    refuse(protocol != 17, 11)?;
-    refuse(bytes[..6] != own_mac(plane) && bytes[..6] != [0xff; 6], 12)?;
-    refuse(
-        !v6 && bytes[network + 16..network + 20] != own_ip(plane),
-        12,
-    )?;
-    let udp = network + header;
-    refuse(get16(&bytes, udp + 2) != usize::from(PORT), 13)?;
-    let udp_length = get16(&bytes, udp + 4);
     let end = udp + udp_length;
-    refuse(udp_length < 28 || end > ip_end, 14)?;
+    refuse(udp_length < 28 || end > ip_end || ip_end > frame.len(), 10)?;
+    refuse(get16(&bytes, udp + 2) != usize::from(PORT), 11)?;
     let message = covered(frame, network, v6, udp, end);
-    refuse(crc32c(&message[..end - 4]) != message[end - 4..], 15)?;
+    refuse(crc32c(&message[..end - 4]) != message[end - 4..], 12)?;
     let traffic = if v6 {
         bytes[network + 1] >> 4
     } else {

@@ -137,8 +137,13 @@ impl Build<'_> {
         execute("verilator", self.source.top(), command.arg(&verilog))?;
 
         let shim_path = folder.join("shim.cpp");
-        fs::write(&shim_path, shim::text(&self.ports, self.source.has_trace()))
-            .map_err(BuildError::file(&shim_path))?;
+        let class_path = folder.join("Vmodel.h");
+        let class = fs::read_to_string(&class_path).map_err(BuildError::file(&class_path))?;
+        fs::write(
+            &shim_path,
+            shim::text(&self.ports, &class, self.source.has_trace()),
+        )
+        .map_err(BuildError::file(&shim_path))?;
         let objects = self.compile(&sources(folder)?, folder)?;
         let mut link = Command::new("g++");
         link.args(["-shared", "-Wl,-Bsymbolic", "-o"])

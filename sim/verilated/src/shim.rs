@@ -2,21 +2,27 @@
 //!
 //! Facts about Verilator that are hard-coded here: ports are members of the class named like the port, `$`
 //! written `__024` and a second underscore in a row `__05F`; a port of up to 8, 16, 32, 64 bits is an unsigned
-//! integer of that size, a wider one an array of 32-bit words, least significant first.
+//! integer of that size, a wider one an array of 32-bit words, least significant first. A name that is a
+//! word of C++ to Verilator (`interrupt` is one) gets the prefix `__SYM__`.
 
 use crate::header::{Direction, PortDeclaration};
 use std::fmt::Write;
 
 /// Part of a build's identity: raise it when the text below changes.
-pub(crate) const SHIM_VERSION: u32 = 1;
+pub(crate) const SHIM_VERSION: u32 = 2;
 
-/// The C++ name of a port.
-fn member(name: &str) -> String {
-    name.replace("__", "___05F").replace('$', "__024")
+/// The C++ name of a port in the class that `class` declares.
+fn member(name: &str, class: &str) -> String {
+    let name = name.replace("__", "___05F").replace('$', "__024");
+    if class.contains(&format!("(&__SYM__{name},")) {
+        format!("__SYM__{name}")
+    } else {
+        name
+    }
 }
 
-/// The shim for class `Vmodel` with these ports.
-pub(crate) fn text(ports: &[PortDeclaration], trace: bool) -> String {
+/// The shim for class `Vmodel`, declared in the header text `class`, with these ports.
+pub(crate) fn text(ports: &[PortDeclaration], class: &str, trace: bool) -> String {
     let mut table = String::new();
     for port in ports {
         let direction = u32::from(port.direction == Direction::Output);
@@ -25,7 +31,7 @@ pub(crate) fn text(ports: &[PortDeclaration], trace: bool) -> String {
             "    *table++ = {{\"{}\", {}, {direction}, (void*)&it->model.{}}};",
             port.name,
             port.width,
-            member(&port.name)
+            member(&port.name, class)
         )
         .expect("a String takes any text");
     }
@@ -95,7 +101,9 @@ API void osprey_ports(Instance* it, PortEntry* table) {
 mod tests {
     #[test]
     fn names_are_written_as_verilator_writes_them() {
-        assert_eq!(super::member("rx$data"), "rx__024data");
-        assert_eq!(super::member("a__b"), "a___05Fb");
+        assert_eq!(super::member("rx$data", ""), "rx__024data");
+        assert_eq!(super::member("a__b", ""), "a___05Fb");
+        let class = "VL_OUT8(&__SYM__interrupt,0,0);";
+        assert_eq!(super::member("interrupt", class), "__SYM__interrupt");
     }
 }

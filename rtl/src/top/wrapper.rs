@@ -1,0 +1,122 @@
+//! The engine behind plain port names: what board shells, simulators and test benches attach to.
+
+use crate::emit;
+use crate::top::configuration::Configuration;
+use crate::top::engine::Engine;
+use std::fmt::Write as _;
+
+/// A port of the wrapper: direction, width in bits, name outside, name inside.
+struct Port {
+    output: bool,
+    width: usize,
+    outside: String,
+    inside: String,
+}
+
+/// The Verilog of an engine and its wrapper `osprey_engine_<configuration>`.
+pub fn verilog(configuration: &Configuration) -> String {
+    let core = format!("osprey_core_{}", configuration.name);
+    let text = emit::verilog(&core, Engine::new(configuration));
+    let ports = ports(&text, &core);
+    let mut out = text;
+    let name = format!("osprey_engine_{}", configuration.name);
+    let shown: Vec<_> = ports
+        .iter()
+        .filter(|port| plane_of(&port.inside).is_none_or(|plane| plane < configuration.planes))
+        .collect();
+    let declared: Vec<_> = shown.iter().map(|port| declaration(port)).collect();
+    let extra = [
+        "  input wire [3:0] s_axil_wstrb",
+        "  output wire [1:0] s_axil_bresp",
+        "  output wire [1:0] s_axil_rresp",
+    ]
+    .map(str::to_owned);
+    let all: Vec<_> = declared.into_iter().chain(extra).collect();
+    let connected: Vec<_> = ports
+        .iter()
+        .map(|port| connection(port, configuration.planes))
+        .collect();
+    writeln!(
+        out,
+        "\nmodule {name}(\n{}\n);\n  assign s_axil_bresp = 2'b00;\n  assign s_axil_rresp = 2'b00;\n  wire unused = &{{1'b0, s_axil_wstrb}};\n  {core} core(\n{}\n  );\nendmodule",
+        all.join(",\n"),
+        connected.join(",\n")
+    )
+    .expect("a string can be written to");
+    out
+}
+
+/// The plane of a stream port, if it is one: `rx_tdata$2` is of plane 2.
+fn plane_of(inside: &str) -> Option<usize> {
+    inside
+        .split_once('$')
+        .and_then(|(_, plane)| plane.parse().ok())
+}
+
+/// The core's ports, from the declarations of its module.
+fn ports(text: &str, core: &str) -> Vec<Port> {
+    let start = text
+        .find(&format!("module {core}("))
+        .expect("the core's module is in the text");
+    text[start..]
+        .lines()
+        .skip(1)
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("endmodule"))
+        .filter_map(port)
+        .collect()
+}
+
+/// `input wire  [511:0] rx_tdata$0;`
+fn port(line: &str) -> Option<Port> {
+    let output = line.starts_with("output ");
+    if !output && !line.starts_with("input ") {
+        return None;
+    }
+    let mut words = line.trim_end_matches(';').split_whitespace().skip(2);
+    let first = words.next()?;
+    let (width, inside) = match first
+        .strip_prefix('[')
+        .and_then(|range| range.strip_suffix(":0]"))
+    {
+        Some(top) => (top.parse::<usize>().ok()? + 1, words.next()?),
+        None => (1, first),
+    };
+    let outside = match inside.split_once('$') {
+        Some((name, plane)) => name.replacen('_', &format!("{plane}_"), 1),
+        None => inside.to_owned(),
+    };
+    Some(Port {
+        output,
+        width,
+        outside,
+        inside: inside.to_owned(),
+    })
+}
+
+fn declaration(port: &Port) -> String {
+    let direction = if port.output {
+        "output wire"
+    } else {
+        "input wire"
+    };
+    if port.width == 1 {
+        format!("  {direction} {}", port.outside)
+    } else {
+        format!("  {direction} [{}:0] {}", port.width - 1, port.outside)
+    }
+}
+
+/// A plane that the configuration has not is idle: nothing comes in, and what would go out is taken.
+fn connection(port: &Port, planes: usize) -> String {
+    let outside = if plane_of(&port.inside).is_none_or(|plane| plane < planes) {
+        port.outside.clone()
+    } else if port.output {
+        String::new()
+    } else if port.outside.ends_with("tready") {
+        "1'b1".to_owned()
+    } else {
+        format!("{}'d0", port.width)
+    };
+    format!("    .{}({outside})", port.inside)
+}
