@@ -62,6 +62,14 @@ impl Packet {
     }
 }
 
+fn check_header(model: &Model, packet: &Packet) {
+    assert_eq!(model.output("header_data").bytes(), packet.beats[0]);
+    let info = model.output("header_info").record(FrameInfo::FIELDS);
+    for field in ["plane", "transport_bytes", "ce", "beats"] {
+        assert_eq!(info.get(field), packet.frame.get(field), "{field}");
+    }
+}
+
 fn run(seed: u64, count: usize, ready: [u64; 2]) {
     let model = Model::build(&Source::new("frame_buffer", text())).unwrap();
     model.reset();
@@ -119,12 +127,10 @@ fn run(seed: u64, count: usize, ready: [u64; 2]) {
         input("payload_ready").set(stall.chance(ready[1]));
         model.eval();
         if output("header_valid").is_set() && input("header_ready").is_set() {
-            let packet = headers.pop_front().expect("a header that is not good");
-            assert_eq!(output("header_data").bytes(), packet.beats[0]);
-            let info = output("header_info").record(FrameInfo::FIELDS);
-            for field in ["plane", "transport_bytes", "ce", "beats"] {
-                assert_eq!(info.get(field), packet.frame.get(field), "{field}");
-            }
+            check_header(
+                &model,
+                headers.pop_front().expect("a header that is not good"),
+            );
         }
         if output("payload_valid").is_set() && input("payload_ready").is_set() {
             let (beat, last) = payload.pop_front().expect("a beat that is not good");

@@ -30,6 +30,16 @@ struct Plane {
 }
 
 impl Plane {
+    fn drive(&self, model: &Model, plane: usize) {
+        let front = self.beats.front().copied();
+        let set = |name: &str, value: u64| model.input(&format!("{name}${plane}")).set(value);
+        set("valid", u64::from(front.is_some()));
+        set("data", front.map_or(0, |front| front.0));
+        set("last", u64::from(front.is_some_and(|front| front.1)));
+        set("complete", u64::from(self.complete() > 0));
+        set("two_complete", u64::from(self.complete() > 1));
+    }
+
     fn complete(&self) -> usize {
         self.beats.iter().filter(|(_, last)| *last).count()
     }
@@ -58,13 +68,7 @@ fn random_frames_of_four_planes() {
                 number += 1;
                 planes[plane].beats.push_back((number, left[plane] == 0));
             }
-            let front = planes[plane].beats.front().copied();
-            let set = |name: &str, value: u64| model.input(&format!("{name}${plane}")).set(value);
-            set("valid", u64::from(front.is_some()));
-            set("data", front.map_or(0, |front| front.0));
-            set("last", u64::from(front.is_some_and(|front| front.1)));
-            set("complete", u64::from(planes[plane].complete() > 0));
-            set("two_complete", u64::from(planes[plane].complete() > 1));
+            planes[plane].drive(&model, plane);
         }
         let grant = cycle / 100 % 3 != 0;
         model.input("grant_enable").set(grant);

@@ -33,6 +33,33 @@ fn frame(stall: &mut Stall, most: u64) -> Frame {
     }
 }
 
+/// Compares what was taken with what was sent; gives how many frames are not there.
+fn dropped(sent: VecDeque<Frame>, taken: &[(Vec<u8>, bool, bool)]) -> u64 {
+    let mut frames = sent.into_iter();
+    let mut dropped = 0;
+    for group in taken.split_inclusive(|(_, last, _)| *last) {
+        let cut = group.len() as u64 == FRAME_BEATS_MAX && group.last().unwrap().2;
+        let matches = |frame: &Frame| {
+            (cut || frame.beats.len() == group.len())
+                && frame
+                    .beats
+                    .iter()
+                    .zip(group)
+                    .all(|(beat, taken)| *beat == taken.0)
+        };
+        let frame = loop {
+            let frame = frames.next().expect("a frame that was not sent");
+            if matches(&frame) {
+                break frame;
+            }
+            dropped += 1;
+        };
+        let expected = frame.error || frame.beats.len() as u64 > FRAME_BEATS_MAX;
+        assert_eq!(group.last().unwrap().2, expected);
+    }
+    dropped + frames.count() as u64
+}
+
 /// Sends frames; gives how many were dropped, marked and cut.
 fn run(frames: usize, most: u64, chances: [u64; 2]) -> [u64; 3] {
     let model = Model::build(&Source::new("rx_port", text())).unwrap();
@@ -88,30 +115,7 @@ fn run(frames: usize, most: u64, chances: [u64; 2]) -> [u64; 3] {
         }
         model.cycle();
     }
-    // Frames that are not there were dropped.
-    let mut frames = sent.into_iter();
-    let mut dropped = 0;
-    for group in taken.split_inclusive(|(_, last, _)| *last) {
-        let cut = group.len() as u64 == FRAME_BEATS_MAX && group.last().unwrap().2;
-        let matches = |frame: &Frame| {
-            (cut || frame.beats.len() == group.len())
-                && frame
-                    .beats
-                    .iter()
-                    .zip(group)
-                    .all(|(beat, taken)| *beat == taken.0)
-        };
-        let frame = loop {
-            let frame = frames.next().expect("a frame that was not sent");
-            if matches(&frame) {
-                break frame;
-            }
-            dropped += 1;
-        };
-        let expected = frame.error || frame.beats.len() as u64 > FRAME_BEATS_MAX;
-        assert_eq!(group.last().unwrap().2, expected);
-    }
-    assert_eq!(counts[0], dropped + frames.count() as u64);
+    assert_eq!(counts[0], dropped(sent, &taken));
     counts
 }
 
