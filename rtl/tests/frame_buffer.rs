@@ -70,6 +70,26 @@ fn check_header(model: &Model, packet: &Packet) {
     }
 }
 
+/// Gives the buffer the halves of the judgements that are due.
+fn judge(
+    model: &Model,
+    now: u64,
+    frames: &mut VecDeque<(u64, &Record)>,
+    verdicts: &mut VecDeque<(u64, bool)>,
+) {
+    let input = |name: &str| model.input(name);
+    let due = frames.front().is_some_and(|(from, _)| *from <= now);
+    input("frame_valid").set(due);
+    if due {
+        input("frame").set_record(frames.pop_front().unwrap().1);
+    }
+    let due = verdicts.front().is_some_and(|(from, _)| *from <= now);
+    input("verdict_valid").set(due);
+    if due {
+        input("verdict_ok").set(verdicts.pop_front().unwrap().1);
+    }
+}
+
 fn run(seed: u64, count: usize, ready: [u64; 2]) {
     let model = Model::build(&Source::new("frame_buffer", text())).unwrap();
     model.reset();
@@ -113,16 +133,7 @@ fn run(seed: u64, count: usize, ready: [u64; 2]) {
                 coming.next();
             }
         }
-        let due = frames.front().is_some_and(|(from, _)| *from <= now);
-        input("frame_valid").set(due);
-        if due {
-            input("frame").set_record(frames.pop_front().unwrap().1);
-        }
-        let due = verdicts.front().is_some_and(|(from, _)| *from <= now);
-        input("verdict_valid").set(due);
-        if due {
-            input("verdict_ok").set(verdicts.pop_front().unwrap().1);
-        }
+        judge(&model, now, &mut frames, &mut verdicts);
         input("header_ready").set(stall.chance(ready[0]));
         input("payload_ready").set(stall.chance(ready[1]));
         model.eval();

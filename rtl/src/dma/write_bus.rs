@@ -154,7 +154,9 @@ impl Logic for WriteBus {
             }
             self.valid.d.next = !self.plan.val().empty;
         }
+        self.answer.next.tag = self.plan.val().tag;
         if self.take_record.val() {
+            self.answer.next.tag = self.record_tag.val();
             self.record_turn.d.next = false;
             self.address.d.next = self.record_address.val();
             self.valid.d.next = true;
@@ -168,10 +170,6 @@ impl Logic for WriteBus {
         self.answer.next.record = self.take_record.val();
         self.answer.next.complete = self.take_record.val() | self.finishes.val();
         self.answer.next.empty = self.take_plan.val() & self.plan.val().empty;
-        self.answer.next.tag = self.plan.val().tag;
-        if self.take_record.val() {
-            self.answer.next.tag = self.record_tag.val();
-        }
         self.answers.write_data.next = self.answer.val();
         self.answers.write_enable.next = self.take_record.val() | self.take_plan.val();
         self.record_beat.next.data = self.record_data.val();

@@ -361,14 +361,12 @@ impl Logic for AlignerMerge {
         self.valid3.d.next = self.valid2.q.val();
         // What is flushed belongs to the job before; its last beat is held.
         self.now.next = self.plan3.q.val();
-        if self.flush.q.val() {
-            self.now.next = self.held_plan.q.val();
-        }
         self.emit.next = self.flush.q.val()
             | (self.valid3.q.val() & !(self.first3.q.val() & self.plan3.q.val().skip));
         self.opens.next = self.begins3.q.val();
         self.closes.next = self.ends3.q.val() & !self.plan3.q.val().flush;
         if self.flush.q.val() {
+            self.now.next = self.held_plan.q.val();
             self.opens.next = self.held_plan.q.val().single;
             self.closes.next = true;
         }
@@ -394,7 +392,6 @@ impl Logic for AlignerMerge {
             self.to_mask.next = self.ones.val() >> self.unused.val();
         }
         self.strobe.d.next = self.from_mask.val() & self.to_mask.val();
-
         self.mask.clock.next = self.clock.val();
         self.mask.data.next = self.joined.q.val();
         self.mask.keep.next = self.strobe.q.val();
