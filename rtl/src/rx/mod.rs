@@ -19,6 +19,7 @@ mod rx_arbiter;
 mod rx_front;
 mod rx_port;
 mod udp_fields;
+mod verdict;
 
 pub use drop_reason::DropReason;
 pub use frame_buffer::{FrameBuffer, FrameInfo};

@@ -19,3 +19,6 @@ pub mod transmit_credit;
 pub mod tx_back;
 pub mod tx_port;
 pub mod work_queue;
+
+pub use header_builder::FrameRequest;
+pub use tx_back::TxBack;
