@@ -9,7 +9,7 @@ use std::process::Command;
 const FILE_LINES_MAX: usize = 600;
 
 /// Files that are wiring or tables and may be longer, with their own bound: they may shrink, not grow.
-const LONGER: &[(&str, usize)] = &[];
+const LONGER: &[(&str, usize)] = &[("rtl/src/top/engine.rs", 740)];
 
 /// Checks every Rust file that git knows.
 pub fn run() -> Result<()> {

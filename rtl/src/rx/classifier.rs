@@ -18,7 +18,8 @@ bundle! {
 }
 
 bundle! {
-    /// A frame on its way to be placed. `kind`: 0 dropped for `reason`, 1 DATA, 2 PROBE, 3 ACK, 4 CONTROL.
+    /// A frame on its way to be placed. `kind`: 0 dropped for `reason`, 1 DATA, 2 PROBE, 3 ACK, 4 CONTROL,
+    /// 5 NACK (its reason in `length`).
     Classified { kind: 3, reason: 5, pair: 17, message: 16, length: 13, total: 32, transport_bytes: 13, plane: 2 }
 }
 
@@ -109,6 +110,7 @@ pub struct Classifier {
     is_ack: Signal<Local, Bit>,
     is_probe: Signal<Local, Bit>,
     is_control: Signal<Local, Bit>,
+    is_nack: Signal<Local, Bit>,
     expected: Signal<Local, Bits<16>>,
     have: Signal<Local, Bits<16>>,
     bad_operation: DFF<Bit>,
@@ -209,8 +211,12 @@ impl Logic for Classifier {
         self.is_ack.next = self.packet_type.val() == 1;
         self.is_probe.next = self.packet_type.val() == 3;
         self.is_control.next = self.packet_type.val() == 6;
+        self.is_nack.next = self.packet_type.val() == 2;
         self.have.next = bit_cast::<16, 14>(self.info.q.val().transport_bytes);
         self.expected.next = 24.into();
+        if self.is_nack.val() {
+            self.expected.next = 32.into();
+        }
         if self.is_data.val() {
             self.expected.next = self.length16.val() + 48;
         }
@@ -269,7 +275,11 @@ impl Logic for Classifier {
                 self.why.next = 18.into();
             }
         }
-        if !self.is_data.val() & !self.is_ack.val() & !self.is_probe.val() & !self.is_control.val()
+        if !self.is_data.val()
+            & !self.is_ack.val()
+            & !self.is_probe.val()
+            & !self.is_control.val()
+            & !self.is_nack.val()
         {
             self.why.next = 17.into();
         }
@@ -345,11 +355,17 @@ impl Logic for Classifier {
             if self.is_control.val() {
                 self.frame.next.kind = 4.into();
             }
+            if self.is_nack.val() {
+                self.frame.next.kind = 5.into();
+            }
         }
         self.frame.next.reason = self.why.val();
         self.frame.next.pair = self.pair.val();
         self.frame.next.message = self.message.val().into();
         self.frame.next.length = bit_cast::<13, 16>(self.length16.val());
+        if self.is_nack.val() {
+            self.frame.next.length = bit_cast::<13, 8>(self.header.q.val().get_bits::<8>(128));
+        }
         self.frame.next.total = self.total32.val();
         self.frame.next.transport_bytes = bit_cast::<13, 16>(self.have.val());
         self.frame.next.plane = self.info.q.val().plane;

@@ -574,6 +574,8 @@ impl Logic for Engine {
         self.back.payload.next = self.read_engine.payload_data.val();
         self.back.payload_valid.next = self.read_engine.payload_valid.val();
         self.read_engine.payload_ready.next = self.back.payload_ready.val();
+        self.frames.refusal.next = self.placement.refusal.val();
+        self.frames.refusal_valid.next = self.placement.refusal_valid.val();
         self.frames.assembled.next = self.back.assembled.val();
         for i in 0..4 {
             self.tx_tdata[i].next = self.back.tdata[i].val();
@@ -608,6 +610,10 @@ impl Logic for Engine {
         self.notices.local_valid.next = self.segmenter.refused_valid.val();
         self.notices.invalid_connection.next = self.work.refused_connection.val();
         self.notices.invalid_valid.next = self.work.refused_valid.val();
+        self.notices.nack_connection.next = self.placement.nack_connection.val();
+        self.notices.nack_valid.next = self.placement.nack_valid.val();
+        self.notices.set_connection.next = self.router.connection.val();
+        self.notices.set_valid.next = self.router.connection_write.val();
         self.notices.failed_connection.next = self.prober.failed_connection.val();
         self.notices.failed_valid.next = self.prober.failed_valid.val();
         self.completion.notice.next = self.notices.notice.val();
@@ -685,6 +691,7 @@ impl Logic for Engine {
         self.events.placed.next = self.messages.complete_valid.val();
         self.events.local_refused.next = self.segmenter.refused_valid.val();
         self.events.failed.next = self.notices.stop_valid.val();
+        self.events.nack.next = self.placement.nack_valid.val();
         self.events.local_bounds.next = !self.send_memory.translated.val().bad_key.any();
         self.events.control_placed.next = self.messages.control_valid.val();
         self.events.read_error.next = self.read_engine.read_error.val();

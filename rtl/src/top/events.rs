@@ -15,7 +15,8 @@ pub struct Events {
     pub drop_reason: Signal<In, Bits<5>>,
     /// DATA, PROBE, ACK, CONTROL accepted, and sent.
     pub accepted: Signal<In, Bits<4>>,
-    pub sent: Signal<In, Bits<4>>,
+    pub sent: Signal<In, Bits<5>>,
+    pub nack: Signal<In, Bit>,
     pub resent: Signal<In, Bit>,
     pub lost: Signal<In, Bit>,
     pub lost_by_probe: Signal<In, Bit>,
@@ -117,6 +118,8 @@ impl Logic for Events {
             .val()
             .replace_bit(58, self.local_refused.val() & self.local_bounds.val());
         self.all.next = self.all.val().replace_bit(60, self.read_error.val());
+        self.all.next = self.all.val().replace_bit(37, self.nack.val());
+        self.all.next = self.all.val().replace_bit(42, self.sent.val().get_bit(4));
         self.all.next = self.all.val().replace_bit(61, self.write_error.val());
         self.all.next = self.all.val().replace_bit(62, self.doorbell.val());
         self.all.next = self.all.val().replace_bit(63, self.failed.val());
