@@ -85,7 +85,7 @@ pub struct Engine {
     pub tx_tready: [Signal<In, Bit>; 4],
     pub link_up: Signal<In, Bits<4>>,
     /// A completion was written; one cycle.
-    pub interrupt: Signal<Out, Bit>,
+    pub completion_interrupt: Signal<Out, Bit>,
 
     plane_last: Constant<Bits<2>>,
     port: CsrPort,
@@ -175,7 +175,7 @@ impl Engine {
             tx_tvalid: Default::default(),
             tx_tready: Default::default(),
             link_up: Default::default(),
-            interrupt: Default::default(),
+            completion_interrupt: Default::default(),
             plane_last: Constant::new((configuration.planes as u64 - 1).into()),
             port: Default::default(),
             registers: Registers::new(
@@ -616,7 +616,7 @@ impl Logic for Engine {
         self.write.record.next = self.completion.record.val();
         self.write.record_valid.next = self.completion.record_valid.val();
         self.completion.record_ready.next = self.write.record_ready.val();
-        self.interrupt.next = self.write.record_done_valid.val();
+        self.completion_interrupt.next = self.write.record_done_valid.val();
 
         // Host memory.
         self.m_axi_awaddr.next = self.write.awaddr.val();
@@ -685,8 +685,11 @@ impl Logic for Engine {
         self.events.placed.next = self.messages.complete_valid.val();
         self.events.local_refused.next = self.segmenter.refused_valid.val();
         self.events.failed.next = self.notices.stop_valid.val();
-        self.events.bus_error.next =
-            self.write.write_error.val() | self.read_engine.read_error.val();
+        self.events.local_bounds.next = !self.send_memory.translated.val().bad_key.any();
+        self.events.control_placed.next = self.messages.control_valid.val();
+        self.events.read_error.next = self.read_engine.read_error.val();
+        self.events.write_error.next = self.write.write_error.val();
+        self.events.doorbell.next = self.registers.doorbell_valid.val();
         self.counters.pulses.next = self.events.pulses.val();
         if self.reset.val() {
             self.ring_given.d.next = 0.into();

@@ -1,6 +1,6 @@
 //! Everything that is counted, one bit a counter (`docs/registers.md`, counters). Combinational.
 //!
-//! Bits 0 to 31 are the reasons of receive drops: a reason's code is its counter's number.
+//! Bits 1 to 31 are the reasons of receive drops: a reason's code is its counter's number.
 
 use rust_hdl::prelude::*;
 
@@ -30,7 +30,11 @@ pub struct Events {
     pub placed: Signal<In, Bit>,
     pub local_refused: Signal<In, Bit>,
     pub failed: Signal<In, Bit>,
-    pub bus_error: Signal<In, Bit>,
+    pub read_error: Signal<In, Bit>,
+    pub write_error: Signal<In, Bit>,
+    pub doorbell: Signal<In, Bit>,
+    pub control_placed: Signal<In, Bit>,
+    pub local_bounds: Signal<In, Bit>,
     pub pulses: Signal<Out, Bits<64>>,
     all: Signal<Local, Bits<64>>,
     one: Signal<Local, Bits<64>>,
@@ -57,8 +61,8 @@ impl Logic for Events {
         if self.drop_oversize.val().any() {
             self.all.next = self.all.val().replace_bit(14, true);
         }
-        self.all.next = self.all.val().replace_bit(15, self.block_invalid.val());
-        self.all.next = self.all.val().replace_bit(32, self.judged.val());
+        self.all.next = self.all.val().replace_bit(30, self.block_invalid.val());
+        self.all.next = self.all.val().replace_bit(0, self.judged.val());
         self.all.next = self
             .all
             .val()
@@ -103,8 +107,19 @@ impl Logic for Events {
         self.all.next = self.all.val().replace_bit(53, self.completion.val());
         self.all.next = self.all.val().replace_bit(55, self.failed.val());
         self.all.next = self.all.val().replace_bit(56, self.placed.val());
-        self.all.next = self.all.val().replace_bit(57, self.local_refused.val());
-        self.all.next = self.all.val().replace_bit(60, self.bus_error.val());
+        self.all.next = self.all.val().replace_bit(54, self.control_placed.val());
+        self.all.next = self
+            .all
+            .val()
+            .replace_bit(57, self.local_refused.val() & !self.local_bounds.val());
+        self.all.next = self
+            .all
+            .val()
+            .replace_bit(58, self.local_refused.val() & self.local_bounds.val());
+        self.all.next = self.all.val().replace_bit(60, self.read_error.val());
+        self.all.next = self.all.val().replace_bit(61, self.write_error.val());
+        self.all.next = self.all.val().replace_bit(62, self.doorbell.val());
+        self.all.next = self.all.val().replace_bit(63, self.failed.val());
         self.pulses.next = self.all.val();
     }
 }
