@@ -7,7 +7,7 @@ use rust_hdl::prelude::*;
 use std::collections::{HashMap, VecDeque};
 
 fn text() -> String {
-    let mut write = DmaWrite::default();
+    let mut write = DmaWrite::new();
     write.clock.connect();
     write.reset.connect();
     write.job.connect();

@@ -103,6 +103,18 @@ pub struct WriteBus {
     answered: Signal<Local, Bit>,
 }
 
+impl WriteBus {
+    /// With room for a few records; bursts and answers may be many.
+    pub fn new() -> Self {
+        Self {
+            records: SmallFifo::new(2),
+            bursts: SmallFifo::new(5),
+            answers: SmallFifo::new(5),
+            ..Self::default()
+        }
+    }
+}
+
 impl Logic for WriteBus {
     #[hdl_gen]
     fn update(&mut self) {

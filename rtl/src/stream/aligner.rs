@@ -79,6 +79,16 @@ pub struct Aligner {
     counted: Signal<Local, Bits<9>>,
 }
 
+impl Aligner {
+    /// With no more places than the way through needs.
+    pub fn new() -> Self {
+        Self {
+            fifo: SmallFifo::new(5),
+            ..Self::default()
+        }
+    }
+}
+
 impl Logic for Aligner {
     #[hdl_gen]
     fn update(&mut self) {
@@ -91,8 +101,8 @@ impl Logic for Aligner {
         self.planner.job_valid.next = self.job_valid.val();
         self.job_ready.next = self.planner.job_ready.val();
 
-        // Take a beat for the job at hand. 64 places less 8 that may be under way and 2 for the age of `room`.
-        self.room.d.next = self.fifo.level.val() <= 52;
+        // Take a beat for the job at hand. 32 places less 8 that may be under way and 2 for the age of `room`.
+        self.room.d.next = self.fifo.level.val() <= 22;
         self.first.next = self.taken.q.val() == 0;
         self.clash.next = self.flushing.q.val() & self.first.val() & !self.plan.q.val().skip;
         self.in_ready.next = self.active.q.val() & self.room.q.val() & !self.clash.val();
@@ -153,18 +163,16 @@ pub struct AlignerPlanner {
     pub plan_ready: Signal<In, Bit>,
     raw: DFF<AlignerJob>,
     raw_valid: DFF<Bit>,
+    /// Ends of the run in the input and in the output, plus 63: whole beats above bit 6.
     end_in: DFF<Bits<15>>,
     end_out: DFF<Bits<15>>,
     done: DFF<AlignerPlan>,
     done_valid: DFF<Bit>,
-    up_in: Signal<Local, Bits<15>>,
-    up_out: Signal<Local, Bits<15>>,
     beats_in: Signal<Local, Bits<9>>,
     beats_out: Signal<Local, Bits<9>>,
-    given: Signal<Local, Bits<9>>,
     skips: Signal<Local, Bit>,
+    flush: Signal<Local, Bit>,
     shift: Signal<Local, Bits<6>>,
-    last: Signal<Local, Bits<15>>,
     move_on: Signal<Local, Bit>,
     accept: Signal<Local, Bit>,
 }
@@ -183,21 +191,21 @@ impl Logic for AlignerPlanner {
             self.raw.d.next = self.job.val();
             self.raw_valid.d.next = self.job_valid.val();
             self.end_in.d.next = bit_cast::<15, 6>(self.job.val().source)
-                + bit_cast::<15, 14>(self.job.val().length);
+                + bit_cast::<15, 14>(self.job.val().length)
+                + 63;
             self.end_out.d.next = bit_cast::<15, 6>(self.job.val().destination)
-                + bit_cast::<15, 14>(self.job.val().length);
+                + bit_cast::<15, 14>(self.job.val().length)
+                + 63;
         }
-        self.up_in.next = self.end_in.q.val() + 63;
-        self.up_out.next = self.end_out.q.val() + 63;
-        self.beats_in.next = self.up_in.val().get_bits::<9>(6);
-        self.beats_out.next = self.up_out.val().get_bits::<9>(6);
+        self.beats_in.next = self.end_in.q.val().get_bits::<9>(6);
+        self.beats_out.next = self.end_out.q.val().get_bits::<9>(6);
         self.skips.next = self.raw.q.val().destination < self.raw.q.val().source;
-        self.given.next = self.beats_in.val();
-        if self.skips.val() {
-            self.given.next = self.beats_in.val() - 1;
-        }
         self.shift.next = self.raw.q.val().destination - self.raw.q.val().source;
-        self.last.next = self.end_out.q.val() - 1;
+        // Input beats give as many output beats, one fewer if the first is skipped.
+        self.flush.next = self.beats_out.val() > self.beats_in.val();
+        if self.skips.val() {
+            self.flush.next = self.beats_out.val() >= self.beats_in.val();
+        }
         if self.plan_ready.val() {
             self.done_valid.d.next = false;
         }
@@ -205,11 +213,12 @@ impl Logic for AlignerPlanner {
             self.done_valid.d.next = true;
             self.done.d.next.shift = self.shift.val();
             self.done.d.next.skip = self.skips.val();
-            self.done.d.next.flush = self.beats_out.val() > self.given.val();
+            self.done.d.next.flush = self.flush.val();
             self.done.d.next.beats_in = self.beats_in.val();
             self.done.d.next.single = self.beats_out.val() == 1;
             self.done.d.next.from = self.raw.q.val().destination;
-            self.done.d.next.to = self.last.val().get_bits::<6>(0);
+            // One less than the end is 63 more, but for a whole beat.
+            self.done.d.next.to = self.end_out.q.val().get_bits::<6>(0);
         }
         self.plan.next = self.done.q.val();
         self.plan_valid.next = self.done_valid.q.val();

@@ -193,7 +193,7 @@ impl Engine {
             window: PathSequence::new(pairs),
             receive_memory: MemoryTranslation::new(configuration.key_bits, configuration.page_bits),
             placement: Placement::new(),
-            write: Default::default(),
+            write: DmaWrite::new(),
             messages: MessageTable::new(connections),
             acks: AckGenerator::new(connections + 2),
             work: WorkQueue::new(connections),
