@@ -3,7 +3,9 @@
 //! A connection is `active` while it has packets that were never sent, `busy` while a choice for it is in
 //! the scheduler's stages. `fresh` remembers that work came while a choice was under way, so that the
 //! choice's word 'nothing left' cannot put it to sleep. The next connection after the plane's last one
-//! comes two cycles after the plane is asked for; `busy` has to be looked at again when it is taken.
+//! comes two cycles after the plane is asked for; `busy` has to be looked at again when it is taken. It holds
+//! one cycle longer for that look: 8 cycles are a multiple of the planes, and the plane that had the connection
+//! would find it free first, again and again.
 
 use crate::stream::FirstSet64;
 use rust_hdl::prelude::*;
@@ -34,6 +36,7 @@ pub struct ConnectionTurn {
     active: DFF<Bits<64>>,
     fresh: DFF<Bits<64>>,
     busy: DFF<Bits<64>>,
+    lately: DFF<Bits<64>>,
     turn: [DFF<Bits<6>>; 4],
     here: Signal<Local, Bits<2>>,
     now: Signal<Local, Bits<6>>,
@@ -43,6 +46,7 @@ pub struct ConnectionTurn {
     after: Signal<Local, Bits<64>>,
     first_after: FirstSet64,
     first_any: FirstSet64,
+    occupied: Signal<Local, Bits<64>>,
     asked_bit: Signal<Local, Bits<64>>,
     taken_bit: Signal<Local, Bits<64>>,
     released_bit: Signal<Local, Bits<64>>,
@@ -54,7 +58,7 @@ pub struct ConnectionTurn {
 impl Logic for ConnectionTurn {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, active, fresh, busy);
+        dff_setup!(self, clock, active, fresh, busy, lately);
         clock!(self, clock, first_after, first_any);
         self.one.next = 1.into();
         self.ones.next = 0.into();
@@ -81,7 +85,8 @@ impl Logic for ConnectionTurn {
         self.candidate_valid.next = self.first_any.any.val();
 
         self.asked_bit.next = self.one.val() << self.asked.val();
-        self.asked_busy.next = (self.busy.q.val() & self.asked_bit.val()).any();
+        self.occupied.next = self.busy.q.val() | self.lately.q.val();
+        self.asked_busy.next = (self.occupied.val() & self.asked_bit.val()).any();
 
         self.taken_bit.next = 0.into();
         if self.taken_valid.val() {
@@ -101,6 +106,7 @@ impl Logic for ConnectionTurn {
             self.asleep.next = self.released_bit.val() & !self.fresh.q.val();
         }
         self.busy.d.next = (self.busy.q.val() | self.taken_bit.val()) & !self.released_bit.val();
+        self.lately.d.next = self.released_bit.val();
         self.fresh.d.next = (self.fresh.q.val() & !self.taken_bit.val()) | self.loaded_bit.val();
         self.active.d.next = (self.active.q.val() & !self.asleep.val()) | self.loaded_bit.val();
         for i in 0..4 {

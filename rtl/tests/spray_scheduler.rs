@@ -1,0 +1,80 @@
+//! The spray scheduler against plain queues: numbers of every path, places in messages, windows, credits,
+//! the best path (design rules 2 to 4), with ACKs, losses, probes and starts anew at random.
+
+mod bench;
+mod schedule;
+
+use bench::seeds;
+use osprey_rtl::emit;
+use osprey_rtl::tx::spray_scheduler::SprayScheduler;
+use osprey_verilated::{Model, Source, lint};
+use schedule::{Bench, Load, Profile};
+
+fn source() -> Source {
+    let text = emit::verilog("spray_scheduler", SprayScheduler::new(4));
+    Source::new("spray_scheduler", text)
+}
+
+#[test]
+fn the_verilog_is_clean() {
+    lint(&source()).unwrap();
+}
+
+#[test]
+fn every_packet_goes_once_in_order_within_windows() {
+    let model = Model::build(&source()).unwrap();
+    seeds(
+        "spray_scheduler::every_packet_goes_once_in_order_within_windows",
+        8,
+        |seed| {
+            let profile = Profile::random(seed);
+            let mut bench = Bench::new(&model, seed, profile);
+            bench.run(6_000);
+            bench.drain();
+            bench.count_credits();
+            bench.reopen();
+            bench.run(2_000);
+            bench.drain();
+        },
+    );
+}
+
+#[test]
+fn a_lone_connection_uses_every_plane_alike() {
+    let model = Model::build(&source()).unwrap();
+    for planes in [2, 4] {
+        let mut bench = Bench::new(&model, 5, Profile::lone(planes, 100));
+        bench.load(Load {
+            connection: 3,
+            packets: 100_000,
+        });
+        bench.run(4_000);
+        let sent: Vec<_> = bench.data_by_plane[..planes as usize].to_vec();
+        let (least, most) = (sent.iter().min().unwrap(), sent.iter().max().unwrap());
+        assert!(
+            *least > 60 && most - least <= 2,
+            "planes are not served alike: {sent:?}"
+        );
+    }
+}
+
+#[test]
+fn resends_of_one_connection_do_not_starve_a_plane() {
+    let model = Model::build(&source()).unwrap();
+    for planes in [2, 4] {
+        let mut bench = Bench::new(&model, 6, Profile::lone(planes, 0));
+        bench.load(Load {
+            connection: 3,
+            packets: 4_000,
+        });
+        bench.run(2_000);
+        bench.lose_everything();
+        let before = bench.resends_by_plane;
+        bench.run(100);
+        let sent: Vec<_> = (0..planes as usize)
+            .map(|plane| bench.resends_by_plane[plane] - before[plane])
+            .collect();
+        let (least, most) = (sent.iter().min().unwrap(), sent.iter().max().unwrap());
+        assert!(most - least <= 2, "planes are not served alike: {sent:?}");
+    }
+}
