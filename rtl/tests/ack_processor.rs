@@ -21,11 +21,11 @@ fn the_verilog_is_clean() {
 
 #[test]
 fn every_transmission_is_reported_once() {
-    let model = Model::build(&source(8)).unwrap();
     seeds(
         "ack_processor::every_transmission_is_reported_once",
         10,
         |seed| {
+            let model = Model::build(&source(8)).unwrap();
             let mut bench = Bench::new(&model, seed, Profile::random(seed));
             bench.run(8_000);
             bench.drain();
@@ -36,11 +36,11 @@ fn every_transmission_is_reported_once() {
 /// The scheduler writes over records as soon as it is told that their packets have arrived.
 #[test]
 fn a_walk_held_up_reads_the_records_of_its_own_packets() {
-    let model = Model::build(&source(8)).unwrap();
     seeds(
         "ack_processor::a_walk_held_up_reads_the_records_of_its_own_packets",
         2,
         |seed| {
+            let model = Model::build(&source(8)).unwrap();
             let mut bench = Bench::new(&model, seed, Profile::held_up());
             bench.run(12_000);
             bench.drain();
