@@ -22,11 +22,11 @@ fn the_verilog_is_clean() {
 
 #[test]
 fn every_packet_goes_once_in_order_within_windows() {
-    let model = Model::build(&source()).unwrap();
     seeds(
         "spray_scheduler::every_packet_goes_once_in_order_within_windows",
         8,
         |seed| {
+            let model = Model::build(&source()).unwrap();
             let profile = Profile::random(seed);
             let mut bench = Bench::new(&model, seed, profile);
             bench.run(6_000);

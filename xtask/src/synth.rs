@@ -193,10 +193,7 @@ fn clock(folder: &Path, name: &str, tool: &Path) -> Result<f64> {
             .output()
             .context("cannot run nextpnr; run `cargo xtask setup`")?;
         let text = String::from_utf8_lossy(&log.stderr).into_owned();
-        let found = text
-            .lines()
-            .filter(|line| line.contains("Max frequency"))
-            .next_back();
+        let found = text.lines().rfind(|line| line.contains("Max frequency"));
         let value = found.and_then(|line| {
             let (_, rest) = line.rsplit_once("': ")?;
             rest.split_whitespace().next()?.parse::<f64>().ok()

@@ -6,7 +6,8 @@
 //! sent again. A block with an older echo is a snapshot from before: it is ignored.
 //!
 //! The log entry of the echo itself is looked at first: if it is a probe, what this walk finds was found by
-//! a probe. Four cycles a block, or its entries and one more if that is longer. A block that speaks of
+//! a probe. What a block acknowledges is told (`updated`) when its walk takes its last entry: the scheduler may then
+//! write over entries and records. Five cycles a block, or its entries and one more if that is longer. A block that speaks of
 //! what was never sent is counted and changes nothing.
 
 use crate::bundle::{Word16, Word24, Word64};
@@ -115,6 +116,9 @@ pub struct AckProcessor {
     srtt_whole: Signal<Local, Bits<16>>,
     log2: Log2,
     handoff: Signal<Local, Bit>,
+    store: Signal<Local, Bit>,
+    known: Signal<Local, AckedUpdate>,
+    told: DFF<AckedUpdate>,
     // The walk.
     active: DFF<Bit>,
     peek: DFF<Bit>,
@@ -186,64 +190,12 @@ impl AckProcessor {
 impl Logic for AckProcessor {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            first,
-            connection,
-            left,
-            second,
-            fetch,
-            block,
-            state,
-            sent_state,
-            echo_next,
-            advance,
-            ahead,
-            cumulative_step,
-            cumulative_room,
-            sample,
-            age,
-            fresh,
-            sound,
-            srtt,
-            active,
-            peek,
-            remaining,
-            ordinal,
-            echo7,
-            walk_pair,
-            walk_cumulative,
-            walk_vector,
-            w1_valid,
-            w1_peek,
-            w1_pair,
-            w1_cumulative,
-            w1_vector,
-            w2_valid,
-            w2_peek,
-            w2_pair,
-            w2_cumulative,
-            w2_vector,
-            entry,
-            behind,
-            shown,
-            by_probe,
-            by_timeout,
-            w3_valid,
-            w3_probe,
-            w3_pair,
-            w3_cumulative,
-            w3_by_probe,
-            w3_by_timeout,
-            w4_arrived,
-            w4_lost,
-            w4_pair,
-            w4_psn,
-            w4_by_probe,
-            w4_by_timeout,
-            found
-        );
+        dff_setup!(self, clock, first, connection, left, second, fetch, block, state, sent_state, echo_next, advance,
+            ahead, cumulative_step, cumulative_room, sample, age, fresh, sound, srtt, active, peek, remaining,
+            ordinal, echo7, walk_pair, walk_cumulative, walk_vector, w1_valid, w1_peek, w1_pair, w1_cumulative,
+            w1_vector, w2_valid, w2_peek, w2_pair, w2_cumulative, w2_vector, entry, behind, shown, by_probe,
+            by_timeout, w3_valid, w3_probe, w3_pair, w3_cumulative, w3_by_probe, w3_by_timeout, w4_arrived, w4_lost,
+            w4_pair, w4_psn, w4_by_probe, w4_by_timeout, found, told);
         clock!(
             self,
             clock,
@@ -347,7 +299,7 @@ impl Logic for AckProcessor {
         self.handoff.next = false;
         self.block_stale.next = false;
         self.block_invalid.next = false;
-        self.updated_valid.next = false;
+        self.store.next = false;
         self.rtt_valid.next = false;
         match self.fetch.q.val() {
             Fetch::Read => {
@@ -393,8 +345,11 @@ impl Logic for AckProcessor {
             }
             Fetch::Hold => {
                 if self.block.q.val().clear.any() {
-                    self.updated_valid.next = true;
-                    self.fetch.d.next = Fetch::Read;
+                    // What the walk before has to tell comes first.
+                    if !self.active.q.val() {
+                        self.store.next = true;
+                        self.fetch.d.next = Fetch::Read;
+                    }
                 } else {
                     if !self.sound.q.val() | !self.fresh.q.val() {
                         // An old snapshot is no fault: duplicates and reordered ACKs look like this.
@@ -404,7 +359,7 @@ impl Logic for AckProcessor {
                     } else {
                         if !self.active.q.val() {
                             self.handoff.next = true;
-                            self.updated_valid.next = true;
+                            self.store.next = true;
                             self.rtt_valid.next = true;
                             self.fetch.d.next = Fetch::Read;
                         }
@@ -415,36 +370,43 @@ impl Logic for AckProcessor {
                 self.fetch.d.next = Fetch::Read;
             }
         }
-        self.updated.next.pair = self.block.q.val().pair;
-        self.updated.next.cumulative = self.block.q.val().cumulative;
-        self.updated.next.walked = self.echo_next.q.val();
-        self.updated.next.srtt = self.srtt.q.val();
+        self.known.next.pair = self.block.q.val().pair;
+        self.known.next.cumulative = self.block.q.val().cumulative;
+        self.known.next.walked = self.echo_next.q.val();
+        self.known.next.srtt = self.srtt.q.val();
         if self.block.q.val().clear.any() {
-            self.updated.next.walked = self.block.q.val().ordinal;
-            self.updated.next.srtt = 0.into();
+            self.known.next.walked = self.block.q.val().ordinal;
+            self.known.next.srtt = 0.into();
         }
-        self.srtt_now.next = self.updated.val().srtt;
+        self.srtt_now.next = self.known.val().srtt;
         self.srtt_whole.next = self.srtt_now.val().get_bits::<16>(3);
         self.log2.value.next = self.srtt_whole.val();
-        self.updated.next.srtt_log = self.log2.log.val();
+        self.known.next.srtt_log = self.log2.log.val();
         self.states.write_address.next = self.block.q.val().pair;
         self.states.write_data.next.cumulative = self.block.q.val().cumulative;
         self.states.write_data.next.epoch = self.block.q.val().epoch;
-        self.states.write_data.next.walked = self.updated.val().walked;
-        self.states.write_data.next.srtt = self.updated.val().srtt;
-        self.states.write_enable.next = self.updated_valid.val();
+        self.states.write_data.next.walked = self.known.val().walked;
+        self.states.write_data.next.srtt = self.known.val().srtt;
+        self.states.write_enable.next = self.store.val();
         self.rtt_pair.next = self.block.q.val().pair;
         self.rtt.next = self.sample.q.val();
 
         // The walk: the echo first, to see what it was, then every entry not yet walked.
         self.room.next = (self.acked_queue.level.val() <= 8) & (self.resend_queue.level.val() <= 8);
         self.issue.next = self.active.q.val() & self.room.val();
+        self.updated.next = self.told.q.val();
+        self.updated_valid.next = false;
+        if self.store.val() & self.block.q.val().clear.any() {
+            self.updated.next = self.known.val();
+            self.updated_valid.next = true;
+        }
         if self.issue.val() {
             self.peek.d.next = false;
             if !self.peek.q.val() {
                 self.ordinal.d.next = self.ordinal.q.val() + 1;
                 self.remaining.d.next = self.remaining.q.val() - 1;
                 if self.remaining.q.val() == 1 {
+                    self.updated_valid.next = true;
                     self.active.d.next = false;
                 }
             }
@@ -452,6 +414,7 @@ impl Logic for AckProcessor {
         self.walked16.next = self.state.q.val().walked;
         self.ordinal16.next = self.block.q.val().ordinal;
         if self.handoff.val() {
+            self.told.d.next = self.known.val();
             self.active.d.next = true;
             self.peek.d.next = true;
             self.remaining.d.next = bit_cast::<8, 16>(self.advance.q.val());

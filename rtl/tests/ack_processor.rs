@@ -1,0 +1,49 @@
+//! ACK blocks against a plain sender: every transmission is reported once, as arrived or as lost.
+
+mod acknowledge;
+mod bench;
+
+use acknowledge::{Bench, Profile};
+use bench::seeds;
+use osprey_rtl::emit;
+use osprey_rtl::tx::ack_processor::AckProcessor;
+use osprey_verilated::{Model, Source, lint};
+
+fn source(pair_bits: usize) -> Source {
+    let text = emit::verilog("ack_processor", AckProcessor::new(pair_bits));
+    Source::new("ack_processor", text)
+}
+
+#[test]
+fn the_verilog_is_clean() {
+    lint(&source(3)).unwrap();
+}
+
+#[test]
+fn every_transmission_is_reported_once() {
+    seeds(
+        "ack_processor::every_transmission_is_reported_once",
+        10,
+        |seed| {
+            let model = Model::build(&source(8)).unwrap();
+            let mut bench = Bench::new(&model, seed, Profile::random(seed));
+            bench.run(8_000);
+            bench.drain();
+        },
+    );
+}
+
+/// The scheduler writes over records as soon as it is told that their packets have arrived.
+#[test]
+fn a_walk_held_up_reads_the_records_of_its_own_packets() {
+    seeds(
+        "ack_processor::a_walk_held_up_reads_the_records_of_its_own_packets",
+        2,
+        |seed| {
+            let model = Model::build(&source(8)).unwrap();
+            let mut bench = Bench::new(&model, seed, Profile::held_up());
+            bench.run(12_000);
+            bench.drain();
+        },
+    );
+}
