@@ -124,7 +124,9 @@ pub(super) fn figures() -> Result<Vec<Figure>, MeasureError> {
         memory_cycles: 100,
     };
     let mut all = Vec::new();
-    for each in LOADS {
+    for each in
+        std::env::var("DUMP").map_or(LOADS.to_vec(), |n| vec![LOADS[n.parse::<usize>().unwrap()]])
+    {
         all.extend(measure(&load(each), "")?);
     }
     let odd = Load {
