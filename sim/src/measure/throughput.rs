@@ -124,9 +124,7 @@ pub(super) fn figures() -> Result<Vec<Figure>, MeasureError> {
         memory_cycles: 100,
     };
     let mut all = Vec::new();
-    for each in
-        std::env::var("DUMP").map_or(LOADS.to_vec(), |n| vec![LOADS[n.parse::<usize>().unwrap()]])
-    {
+    for each in LOADS {
         all.extend(measure(&load(each), "")?);
     }
     let odd = Load {
