@@ -53,6 +53,8 @@ fn field_case_27_psn_ordinal_and_epoch_wrap_under_loss() {
         let outcome = send_as(&mut pair, 700_000, 50_000, host);
         let fewest = outcome.paths.iter().map(|path| path.packets).min();
         assert!(fewest > Some(70), "a path sent only {fewest:?} packets");
+        // B sends no data: none of its paths has anything to time, whatever number it started with.
+        assert_eq!(of(&outcome, 1, Counter::ProbeTimers), 0);
     }
 }
 

@@ -44,6 +44,7 @@ pub struct ClearSequencer {
     epoch_now: DFF<Bits<8>>,
     ordinal_now: DFF<Bits<16>>,
     is_path: Signal<Local, Bit>,
+    there: Signal<Local, Bit>,
     plane: Signal<Local, Bits<2>>,
     any: Signal<Local, Bit>,
     base17: Signal<Local, Bits<17>>,
@@ -90,9 +91,11 @@ impl Logic for ClearSequencer {
         self.prepare.d.next = false;
         if self.prepare.q.val() {
             self.waiting.d.next.window = self.is_path.val().into();
-            self.waiting.d.next.acks = self.is_path.val().into();
-            self.waiting.d.next.sender =
-                (self.is_path.val() & (self.plane.val() <= self.plane_last.val())).into();
+            // Both sides of a path's sending, or neither: planes that the engine lacks are never started, and a path
+            // of which only one side were would look as if something were in flight.
+            self.there.next = self.is_path.val() & (self.plane.val() <= self.plane_last.val());
+            self.waiting.d.next.acks = self.there.val().into();
+            self.waiting.d.next.sender = self.there.val().into();
             self.waiting.d.next.telemetry = self.is_path.val().into();
             self.waiting.d.next.generator = (self.index.q.val() < 4).into();
             self.waiting.d.next.work = (self.index.q.val() == 0).into();
