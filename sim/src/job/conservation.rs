@@ -71,9 +71,9 @@ pub fn conservation(pair: &Pair, outcome: &Outcome, corrupting: bool) -> Conserv
     if !corrupting {
         conservation.at_most("DATA lost by the fabric, found by A", failed, found);
         conservation.at_most(
-            "losses found without a timeout, lost or overtaken in the fabric",
+            "losses found without a timeout, lost or overtaken in the fabric or for want of room at B",
             found - by_timeout,
-            failed + late,
+            failed + late + counter(1, Counter::BufferFull),
         );
     }
     conservation
