@@ -123,11 +123,16 @@ fn percent(fraction: f64) -> String {
     format!("{:.2} %", fraction * 100.0)
 }
 
+/// Most points of a line: more would be noise.
+const POINTS_MAX: usize = 120;
+
 fn line_use(result: &JobResult) -> String {
+    let step = result.samples.len().div_ceil(POINTS_MAX).max(1);
+    let samples: Vec<_> = result.samples.iter().step_by(step).collect();
     let per_plane_gbps = result.line_gbps / result.planes as f64;
     let us_per_cycle = result.microseconds / result.cycles.max(1) as f64;
     let series = (0..result.planes).map(|plane| {
-        let point = |pair: &[crate::job::Sample]| {
+        let point = |pair: &[&crate::job::Sample]| {
             let cycles = pair[1].cycle - pair[0].cycle;
             let bytes = pair[1].line_bytes.get(plane)? - pair[0].line_bytes.get(plane)?;
             let microseconds = cycles as f64 * us_per_cycle;
@@ -140,7 +145,7 @@ fn line_use(result: &JobResult) -> String {
         };
         (
             format!("plane {plane}"),
-            result.samples.windows(2).filter_map(point).collect(),
+            samples.windows(2).filter_map(point).collect(),
         )
     });
     let chart = Lines {
@@ -218,6 +223,7 @@ fn path_table(page: &mut String, paths: &[PathResult]) {
         "plane.path",
         "packets",
         "bytes",
+        "share",
         "resends",
         "probes",
         "by ordinal",
@@ -228,12 +234,14 @@ fn path_table(page: &mut String, paths: &[PathResult]) {
         "max",
     ];
     row(page, &heads.map(String::from), "th");
+    let sent: u64 = paths.iter().map(|path| path.bytes).sum();
     for p in paths {
         let us = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
         let cells = [
             name(p),
             p.packets.to_string(),
             p.bytes.to_string(),
+            percent(p.bytes as f64 / sent.max(1) as f64),
             p.retransmissions.to_string(),
             p.probes.to_string(),
             p.found_by_ordinal.to_string(),

@@ -45,6 +45,12 @@ pub(super) fn bars(chart: &Bars<'_>, colours: &[Colour]) -> String {
     }
 }
 
+/// Pixels of a bar and the space around it.
+fn width_of_bar(count: usize) -> i32 {
+    let plot = SIZE.0 as usize - 54 - 32;
+    (plot / count.max(1)) as i32
+}
+
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 fn draw_lines(svg: &mut String, chart: &Lines, colours: &[Colour]) -> Drawn {
@@ -61,9 +67,10 @@ fn draw_lines(svg: &mut String, chart: &Lines, colours: &[Colour]) -> Drawn {
         .flat_map(|(_, points)| points)
         .map(|p| p.1)
         .fold(chart.y_max, f64::max)
-        * 1.3;
+        * 1.6;
     let mut context = ChartBuilder::on(&root)
         .margin(8)
+        .margin_right(24)
         .x_label_area_size(34)
         .y_label_area_size(54)
         .build_cartesian_2d(0.0..x_max, 0.0..y_max)?;
@@ -99,10 +106,11 @@ fn draw_bars(svg: &mut String, chart: &Bars<'_>, colours: &[Colour]) -> Drawn {
         .iter()
         .map(|stack| stack.iter().sum::<f64>())
         .fold(1.0, f64::max)
-        * 1.4;
+        * 1.6;
     let count = chart.names.len().max(1);
     let mut context = ChartBuilder::on(&root)
         .margin(8)
+        .margin_right(24)
         .x_label_area_size(34)
         .y_label_area_size(54)
         .build_cartesian_2d(0.0..count as f64, 0.0..top)?;
@@ -111,7 +119,8 @@ fn draw_bars(svg: &mut String, chart: &Bars<'_>, colours: &[Colour]) -> Drawn {
         .configure_mesh()
         .disable_x_mesh()
         .light_line_style(TRANSPARENT)
-        .x_labels(count.min(16))
+        .x_labels(count + 1)
+        .x_label_offset(width_of_bar(count) / 2)
         .x_label_formatter(&label)
         .x_desc("plane.path")
         .y_desc(chart.y)
