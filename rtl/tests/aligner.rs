@@ -7,7 +7,7 @@ use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
 fn text() -> String {
-    let mut aligner = Aligner::default();
+    let mut aligner = Aligner::new();
     aligner.clock.connect();
     aligner.reset.connect();
     aligner.job.connect();

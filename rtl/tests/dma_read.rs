@@ -52,6 +52,20 @@ fn command(stall: &mut Stall, expected: &mut [Expected; 2]) -> Record {
         .with("work_request", request)
 }
 
+fn check_outputs(model: &Model, expected: &mut [Expected; 2]) {
+    for (queue, name) in expected.iter_mut().zip(["payload", "request"]) {
+        let output = |part: &str| model.output(&format!("{name}_{part}"));
+        if output("valid").is_set() && model.input(&format!("{name}_ready")).is_set() {
+            let (data, last) = queue.pop_front().expect("a beat that nobody asked for");
+            assert_eq!(
+                (output("data").bytes(), output("last").is_set()),
+                (data, last),
+                "{name}"
+            );
+        }
+    }
+}
+
 fn run(seed: u64, commands: usize, chances: [u64; 4]) -> u64 {
     let model = Model::build(&Source::new("dma_read", text())).unwrap();
     model.reset();
@@ -101,22 +115,7 @@ fn run(seed: u64, commands: usize, chances: [u64; 4]) -> u64 {
         if due.is_some() {
             owed.pop_front();
         }
-        for (queue, name) in expected.iter_mut().zip(["payload", "request"]) {
-            if output(&format!("{name}_valid")).is_set() && input(&format!("{name}_ready")).is_set()
-            {
-                let (data, last) = queue.pop_front().expect("a beat that nobody asked for");
-                assert_eq!(
-                    output(&format!("{name}_data")).bytes(),
-                    data,
-                    "{name}, cycle {now}"
-                );
-                assert_eq!(
-                    output(&format!("{name}_last")).is_set(),
-                    last,
-                    "{name}, cycle {now}"
-                );
-            }
-        }
+        check_outputs(&model, &mut expected);
         assert_eq!(
             output("read_error").is_set(),
             due.is_some_and(|(beat, ..)| beat % 97 == 0)

@@ -7,7 +7,7 @@ use rust_hdl::prelude::*;
 use std::collections::{HashMap, VecDeque};
 
 fn text() -> String {
-    let mut write = DmaWrite::default();
+    let mut write = DmaWrite::new();
     write.clock.connect();
     write.reset.connect();
     write.job.connect();
@@ -90,7 +90,7 @@ fn record(stall: &mut Stall, tag: u64) -> (Record, Vec<(u64, u8)>) {
     let address = (stall.bits() & 0x00ff_ffff_ffff_ffff) / 64 * 64 + 32 * stall.below(2);
     let lane = (address % 64) as usize;
     let bytes = stall.bytes(32);
-    let mut data = vec![0; 64];
+    let mut data = [0; 64];
     data[lane..lane + 32].copy_from_slice(&bytes);
     let mut record = Record::new(WriteRecord::FIELDS)
         .with("address", address)

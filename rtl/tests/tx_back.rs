@@ -6,7 +6,7 @@ use frames::{crc32c, fix_checksum, little};
 use osprey_rtl::emit;
 use osprey_rtl::tx::header_builder::FrameRequest;
 use osprey_rtl::tx::tx_back::TxBack;
-use osprey_verilated::{Model, Record, Source, Stall, lint};
+use osprey_verilated::{Model, Port, Record, Source, Stall, lint};
 use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
@@ -143,6 +143,34 @@ impl Case {
     }
 }
 
+/// Takes a beat if one moves; a frame must be the next one expected, and have no gap.
+fn check_plane(
+    plane: usize,
+    ([data, keep, last, valid], ready): &([Port; 4], Port),
+    partial: &mut Vec<u8>,
+    expected: &mut VecDeque<Vec<u8>>,
+) {
+    assert!(
+        valid.is_set() || partial.is_empty(),
+        "plane {plane}: a gap in a frame"
+    );
+    if !valid.is_set() || !ready.is_set() {
+        return;
+    }
+    let count = keep.get().count_ones() as usize;
+    assert_eq!(keep.get(), u64::MAX >> (64 - count));
+    partial.extend(&data.bytes()[..count]);
+    if last.is_set() {
+        assert_eq!(
+            Some(std::mem::take(partial)),
+            expected.pop_front(),
+            "plane {plane}"
+        );
+    } else {
+        assert_eq!(count, 64);
+    }
+}
+
 /// Sends the cases; gives the cycles from the first request to the last beat.
 fn run(model: &Model, stall: &mut Stall, cases: Vec<Case>, chances: [u64; 3]) -> u64 {
     let mut expected = vec![VecDeque::new(); 4];
@@ -184,27 +212,8 @@ fn run(model: &Model, stall: &mut Stall, cases: Vec<Case>, chances: [u64; 3]) ->
             ready.set(stall.chance(chances[2]));
         }
         model.eval();
-        for (plane, ([data, keep, last, valid], ready)) in planes.iter().enumerate() {
-            assert!(
-                valid.is_set() || partial[plane].is_empty(),
-                "plane {plane}: a gap in a frame"
-            );
-            if valid.is_set() && ready.is_set() {
-                let count = keep.get().count_ones() as usize;
-                assert_eq!(keep.get(), u64::MAX >> (64 - count));
-                partial[plane].extend(&data.bytes()[..count]);
-                if last.is_set() {
-                    let frame = std::mem::take(&mut partial[plane]);
-                    assert_eq!(
-                        Some(frame),
-                        expected[plane].pop_front(),
-                        "cycle {}",
-                        model.cycles()
-                    );
-                } else {
-                    assert_eq!(count, 64);
-                }
-            }
+        for (plane, port) in planes.iter().enumerate() {
+            check_plane(plane, port, &mut partial[plane], &mut expected[plane]);
         }
         for (plane, credit) in credit.iter_mut().enumerate() {
             *credit += (freed.get() >> plane & 1) as usize;

@@ -118,7 +118,7 @@ impl Engine {
                 .map(|p| stream_ports(&model, &format!("tx{p}"), false))
                 .collect(),
             link_up: model.input("link_up"),
-            interrupt: model.output("interrupt"),
+            interrupt: model.output("completion_interrupt"),
             model,
         };
         engine.axil_strobes();

@@ -17,7 +17,7 @@ module osprey_engine_stub (
     output wire [511:0] tx0_tdata, output wire [63:0] tx0_tkeep, output wire tx0_tlast, output wire tx0_tvalid, input wire tx0_tready,
     input wire [511:0] rx1_tdata, input wire [63:0] rx1_tkeep, input wire rx1_tlast, input wire rx1_tuser, input wire rx1_tvalid,
     output wire [511:0] tx1_tdata, output wire [63:0] tx1_tkeep, output wire tx1_tlast, output wire tx1_tvalid, input wire tx1_tready,
-    input wire [1:0] link_up, output wire interrupt
+    input wire [1:0] link_up, output wire completion_interrupt
 );
     // Registers, by word. 0x20: links (read only). 0x40, 0x44: source; 0x48, 0x4c: target; 0x50: start, busy.
     reg [31:0] file [0:1023];
@@ -48,7 +48,7 @@ module osprey_engine_stub (
     assign m_axi_wlast = 1'b1;
     assign m_axi_wvalid = state == 3 && !w_sent;
     assign m_axi_bready = state == 4;
-    assign interrupt = state != 0;
+    assign completion_interrupt = state != 0;
 
     integer i;
     always @(posedge clock) begin

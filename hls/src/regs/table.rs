@@ -157,8 +157,24 @@ pub mod path {
     use super::Field;
     /// Entropy.
     pub const ENTROPY: Field = Field::new("ENTROPY", 0, 0, 16, "UDP source port of the path.");
+}
+
+/// Fields of CLEAR.
+pub mod clear {
+    use super::Field;
+    /// First PSN.
+    pub const PSN: Field = Field::new(
+        "PSN",
+        0,
+        0,
+        24,
+        "PSN that the paths start with: 0, or for tests a multiple of 2 W.",
+    );
     /// Epoch.
-    pub const EPOCH: Field = Field::new("EPOCH", 0, 16, 8, "Epoch of the path.");
+    pub const EPOCH: Field = Field::new("EPOCH", 0, 24, 8, "Epoch that the paths start with.");
+    /// First ordinal.
+    pub const ORDINAL: Field =
+        Field::new("ORDINAL", 1, 0, 16, "Ordinal that the paths start with.");
 }
 
 /// Fields of KEY.
@@ -342,8 +358,8 @@ pub const PATH: Table = table(
     3,
     "PATH",
     "pair = connection << 5 | path",
-    "Entropy and epoch of a path.",
-    &[&path::ENTROPY, &path::EPOCH],
+    "Entropy of a path.",
+    &[&path::ENTROPY],
 );
 /// A memory key.
 pub const KEY: Table = table(
@@ -375,8 +391,8 @@ pub const CLEAR: Table = table(
     6,
     "CLEAR",
     "connection",
-    "A write clears the transport state of the connection, both directions; busy until done. The entry is not looked at.",
-    &[],
+    "A write clears the transport state of the connection, both directions; busy until done.",
+    &[&clear::PSN, &clear::EPOCH, &clear::ORDINAL],
 );
 /// What was sent.
 pub const SEND_TELEMETRY: Table = telemetry(

@@ -54,28 +54,45 @@ pub struct ClearSequencer {
 impl Logic for ClearSequencer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, running, settling, waiting, index, prepare, connection_now, psn_now, epoch_now,
-            ordinal_now);
+        dff_setup!(
+            self,
+            clock,
+            running,
+            settling,
+            waiting,
+            index,
+            prepare,
+            connection_now,
+            psn_now,
+            epoch_now,
+            ordinal_now
+        );
         self.index_next.next = self.index.q.val() + 1;
         self.is_path.next = self.index.q.val() < 32;
         self.plane.next = self.index.q.val().get_bits::<2>(3);
-        self.any.next = self.waiting.q.val().window.any() | self.waiting.q.val().acks.any()
-            | self.waiting.q.val().sender.any() | self.waiting.q.val().generator.any()
-            | self.waiting.q.val().placed.any() | self.waiting.q.val().completion.any()
-            | self.waiting.q.val().work.any() | self.waiting.q.val().telemetry.any();
+        self.any.next = self.waiting.q.val().window.any()
+            | self.waiting.q.val().acks.any()
+            | self.waiting.q.val().sender.any()
+            | self.waiting.q.val().generator.any()
+            | self.waiting.q.val().placed.any()
+            | self.waiting.q.val().completion.any()
+            | self.waiting.q.val().work.any()
+            | self.waiting.q.val().telemetry.any();
         self.waiting.d.next.window = self.waiting.q.val().window & !self.done.val().window;
         self.waiting.d.next.acks = self.waiting.q.val().acks & !self.done.val().acks;
         self.waiting.d.next.sender = self.waiting.q.val().sender & !self.done.val().sender;
         self.waiting.d.next.generator = self.waiting.q.val().generator & !self.done.val().generator;
         self.waiting.d.next.placed = self.waiting.q.val().placed & !self.done.val().placed;
-        self.waiting.d.next.completion = self.waiting.q.val().completion & !self.done.val().completion;
+        self.waiting.d.next.completion =
+            self.waiting.q.val().completion & !self.done.val().completion;
         self.waiting.d.next.work = self.waiting.q.val().work & !self.done.val().work;
         self.waiting.d.next.telemetry = self.waiting.q.val().telemetry & !self.done.val().telemetry;
         self.prepare.d.next = false;
         if self.prepare.q.val() {
             self.waiting.d.next.window = self.is_path.val().into();
             self.waiting.d.next.acks = self.is_path.val().into();
-            self.waiting.d.next.sender = (self.is_path.val() & (self.plane.val() <= self.plane_last.val())).into();
+            self.waiting.d.next.sender =
+                (self.is_path.val() & (self.plane.val() <= self.plane_last.val())).into();
             self.waiting.d.next.telemetry = self.is_path.val().into();
             self.waiting.d.next.generator = (self.index.q.val() < 4).into();
             self.waiting.d.next.work = (self.index.q.val() == 0).into();

@@ -49,10 +49,12 @@ impl Logic for CsrPort {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, step, held, word, result, writes);
-        self.both.next = (self.step.q.val() == Access::Idle) & self.awvalid.val() & self.wvalid.val();
+        self.both.next =
+            (self.step.q.val() == Access::Idle) & self.awvalid.val() & self.wvalid.val();
         self.awready.next = self.both.val();
         self.wready.next = self.both.val();
-        self.arready.next = (self.step.q.val() == Access::Idle) & self.arvalid.val() & !self.both.val();
+        self.arready.next =
+            (self.step.q.val() == Access::Idle) & self.arvalid.val() & !self.both.val();
         self.writes.d.next = self.both.val();
         match self.step.q.val() {
             Access::Idle => {

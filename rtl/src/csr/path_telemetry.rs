@@ -94,9 +94,19 @@ impl PathTelemetry {
 impl Logic for PathTelemetry {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, send_step, send_event, send_state, send_read, loss_step, loss_event, loss_state,
-            loss_read);
-        clock!(self, clock, sends, losses, samples, send_memory, loss_memory);
+        dff_setup!(
+            self, clock, send_step, send_event, send_state, send_read, loss_step, loss_event,
+            loss_state, loss_read
+        );
+        clock!(
+            self,
+            clock,
+            sends,
+            losses,
+            samples,
+            send_memory,
+            loss_memory
+        );
         self.sends.reset.next = self.reset.val();
         self.losses.reset.next = self.reset.val();
         self.samples.reset.next = self.reset.val();
@@ -109,8 +119,11 @@ impl Logic for PathTelemetry {
 
         self.take_send.next = (self.send_step.q.val() == Step::Wait) & self.sends.read_valid.val();
         self.sends.read_ready.next = self.take_send.val();
-        self.clears.next = (self.send_step.q.val() == Step::Wait) & (self.loss_step.q.val() == Step::Wait)
-            & self.clear_valid.val() & !self.sends.read_valid.val() & !self.losses.read_valid.val()
+        self.clears.next = (self.send_step.q.val() == Step::Wait)
+            & (self.loss_step.q.val() == Step::Wait)
+            & self.clear_valid.val()
+            & !self.sends.read_valid.val()
+            & !self.losses.read_valid.val()
             & !self.samples.read_valid.val();
         self.clear_ready.next = self.clears.val();
         self.read_done.next = false;
@@ -126,7 +139,8 @@ impl Logic for PathTelemetry {
             self.send_next.next.probes = self.send_state.q.val().probes + 1;
         } else {
             self.send_next.next.packets = self.send_state.q.val().packets + 1;
-            self.send_next.next.bytes = self.send_state.q.val().bytes + bit_cast::<64, 13>(self.send_event.q.val().bytes);
+            self.send_next.next.bytes =
+                self.send_state.q.val().bytes + bit_cast::<64, 13>(self.send_event.q.val().bytes);
             if self.send_event.q.val().resend.any() {
                 self.send_next.next.resends = self.send_state.q.val().resends + 1;
             }
@@ -168,7 +182,8 @@ impl Logic for PathTelemetry {
 
         // What was lost, and how long the round took.
         self.take_loss.next = (self.loss_step.q.val() == Step::Wait) & self.losses.read_valid.val();
-        self.take_sample.next = (self.loss_step.q.val() == Step::Wait) & self.samples.read_valid.val()
+        self.take_sample.next = (self.loss_step.q.val() == Step::Wait)
+            & self.samples.read_valid.val()
             & !self.losses.read_valid.val();
         self.losses.read_ready.next = self.take_loss.val();
         self.samples.read_ready.next = self.take_sample.val();
@@ -184,8 +199,11 @@ impl Logic for PathTelemetry {
         self.rtt32.next = bit_cast::<32, 16>(self.loss_event.q.val().rtt);
         if self.loss_event.q.val().sampled.any() {
             self.loss_next.next.samples = self.loss_state.q.val().samples + 1;
-            self.loss_next.next.rtt_sum = self.loss_state.q.val().rtt_sum + bit_cast::<64, 32>(self.rtt32.val());
-            if !self.loss_state.q.val().samples.any() | (self.rtt32.val() < self.loss_state.q.val().rtt_min) {
+            self.loss_next.next.rtt_sum =
+                self.loss_state.q.val().rtt_sum + bit_cast::<64, 32>(self.rtt32.val());
+            if !self.loss_state.q.val().samples.any()
+                | (self.rtt32.val() < self.loss_state.q.val().rtt_min)
+            {
                 self.loss_next.next.rtt_min = self.rtt32.val();
             }
             if self.rtt32.val() > self.loss_state.q.val().rtt_max {
@@ -211,8 +229,12 @@ impl Logic for PathTelemetry {
                 if self.losses.read_valid.val() {
                     self.loss_event.d.next = self.losses.read_data.val();
                 }
-                self.loss_read.d.next = !self.losses.read_valid.val() & !self.samples.read_valid.val();
-                if self.losses.read_valid.val() | self.samples.read_valid.val() | self.read_loss.val() {
+                self.loss_read.d.next =
+                    !self.losses.read_valid.val() & !self.samples.read_valid.val();
+                if self.losses.read_valid.val()
+                    | self.samples.read_valid.val()
+                    | self.read_loss.val()
+                {
                     self.loss_step.d.next = Step::Look;
                 }
                 if self.clears.val() {

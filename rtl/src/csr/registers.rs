@@ -210,11 +210,31 @@ impl Default for Registers {
 impl Logic for Registers {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, enabled, increment, fraction, clock_time, port, timer, interval, backoff, delay, ring_low,
-            ring_high, ring_entries, ring_set, in_use, waiting, of_loss, shown_q);
+        dff_setup!(
+            self,
+            clock,
+            enabled,
+            increment,
+            fraction,
+            clock_time,
+            port,
+            timer,
+            interval,
+            backoff,
+            delay,
+            ring_low,
+            ring_high,
+            ring_entries,
+            ring_set,
+            in_use,
+            waiting,
+            of_loss,
+            shown_q
+        );
 
         // The time: a fraction that carries.
-        self.carried.next = (self.fraction.q.val() & 0xffff) + bit_cast::<17, 16>(self.increment.q.val());
+        self.carried.next =
+            (self.fraction.q.val() & 0xffff) + bit_cast::<17, 16>(self.increment.q.val());
         self.fraction.d.next = self.carried.val();
         if self.carried.val().get_bit(16) {
             self.clock_time.d.next = self.clock_time.q.val() + 1;
@@ -270,8 +290,8 @@ impl Logic for Registers {
         self.probe_backoff_max.next = self.backoff.q.val();
         self.ack_delay.next = self.delay.q.val();
         self.control_ring.next.address = bit_cast::<64, 32>(self.ring_high.q.val()) << 32;
-        self.control_ring.next.address =
-            (bit_cast::<64, 32>(self.ring_high.q.val()) << 32) | bit_cast::<64, 32>(self.ring_low.q.val());
+        self.control_ring.next.address = (bit_cast::<64, 32>(self.ring_high.q.val()) << 32)
+            | bit_cast::<64, 32>(self.ring_low.q.val());
         self.control_ring.next.log_entries = self.ring_entries.q.val();
         self.control_ring_set.next = self.ring_set.q.val();
         self.connections_in_use.next = self.in_use.q.val();
@@ -318,7 +338,6 @@ impl Logic for Registers {
                     self.shown.next = self.ip[i].q.val();
                 }
                 if self.field.val() == 3 {
-
                     self.shown.next = bit_cast::<32, 4>(self.link.val()) & 1;
                 }
             }
@@ -334,7 +353,8 @@ impl Logic for Registers {
         self.access.next.read = self.write_data.val().get_bits::<1>(29);
         self.access_valid.next = self.command.val();
         if self.command.val() & self.write_data.val().get_bit(29) {
-            self.waiting.d.next = (self.write_data.val().get_bits::<4>(24) == 7) | (self.write_data.val().get_bits::<4>(24) == 8);
+            self.waiting.d.next = (self.write_data.val().get_bits::<4>(24) == 7)
+                | (self.write_data.val().get_bits::<4>(24) == 8);
             self.of_loss.d.next = self.write_data.val().get_bits::<4>(24) == 8;
         }
         self.answer.next = bit_cast::<512, 160>(self.send_words.val().into());

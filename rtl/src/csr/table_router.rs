@@ -86,7 +86,8 @@ impl Logic for TableRouter {
         self.key.next.local = self.entry.val().get_bits::<1>(1);
         self.key.next.remote = self.entry.val().get_bits::<1>(2);
         self.key.next.page_size = self.entry.val().get_bits::<2>(4);
-        self.key.next.key = (self.key_high.val() << 12) | (bit_cast::<32, 20>(self.access.val().index) & 0xfff);
+        self.key.next.key =
+            (self.key_high.val() << 12) | (bit_cast::<32, 20>(self.access.val().index) & 0xfff);
         self.key.next.first_page = self.entry.val().get_bits::<20>(64);
         self.key.next.base = self.entry.val().get_bits::<64>(128);
         self.key.next.length = self.entry.val().get_bits::<64>(192);

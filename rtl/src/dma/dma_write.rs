@@ -103,6 +103,19 @@ pub struct DmaWrite {
     some: Signal<Local, Bit>,
 }
 
+impl DmaWrite {
+    /// With room for the jobs that the way to the bus holds.
+    pub fn new() -> Self {
+        Self {
+            aligner: Aligner::new(),
+            bus: WriteBus::new(),
+            plans: SmallFifo::new(4),
+            jobs: SmallFifo::new(4),
+            ..Self::default()
+        }
+    }
+}
+
 impl Logic for DmaWrite {
     #[hdl_gen]
     fn update(&mut self) {

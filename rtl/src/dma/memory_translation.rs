@@ -104,8 +104,10 @@ impl MemoryTranslation {
 impl Logic for MemoryTranslation {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, entry2, entry3, offset3, key_ok3, page_a3, page_b3, carry3, room4, below4, key_ok4,
-            index4, first4, carry4, index5, index5b, page7, page7b, result);
+        dff_setup!(
+            self, clock, entry2, entry3, offset3, key_ok3, page_a3, page_b3, carry3, room4, below4,
+            key_ok4, index4, first4, carry4, index5, index5b, page7, page7b, result
+        );
         clock!(self, clock, keys, pages0, pages1);
         self.asked_key.next = self.request.val().key;
         self.keys.read_address.next = self.asked_key.val().get_bits::<12>(0);
@@ -173,7 +175,8 @@ impl Logic for MemoryTranslation {
         self.far.next = self.room4.q.val().get_bits::<51>(13);
         self.near.next = self.room4.q.val().get_bits::<13>(0);
         self.length4.next = self.stage[3].q.val().length;
-        self.fits.next = self.below4.q.val() & (self.far.val().any() | (self.length4.val() <= self.near.val()));
+        self.fits.next =
+            self.below4.q.val() & (self.far.val().any() | (self.length4.val() <= self.near.val()));
         self.refused.next = !self.key_ok4.q.val() | !self.fits.val();
         self.bad_key[0].d.next = !self.key_ok4.q.val();
         self.out[0].d.next = self.key_ok4.q.val() & !self.fits.val();

@@ -98,10 +98,21 @@ pub struct WriteBus {
     record_beat: Signal<Local, RecordBeat>,
     beats: Signal<Local, Bits<7>>,
     from_record: Signal<Local, Bit>,
-    sending: Signal<Local, Bit>,
     moves: Signal<Local, Bit>,
     final_beat: Signal<Local, Bit>,
     answered: Signal<Local, Bit>,
+}
+
+impl WriteBus {
+    /// With room for a few records; bursts and answers may be many.
+    pub fn new() -> Self {
+        Self {
+            records: SmallFifo::new(2),
+            bursts: SmallFifo::new(5),
+            answers: SmallFifo::new(5),
+            ..Self::default()
+        }
+    }
 }
 
 impl Logic for WriteBus {
@@ -155,7 +166,9 @@ impl Logic for WriteBus {
             }
             self.valid.d.next = !self.plan.val().empty;
         }
+        self.answer.next.tag = self.plan.val().tag;
         if self.take_record.val() {
+            self.answer.next.tag = self.record_tag.val();
             self.record_turn.d.next = false;
             self.address.d.next = self.record_address.val();
             self.valid.d.next = true;
@@ -169,10 +182,6 @@ impl Logic for WriteBus {
         self.answer.next.record = self.take_record.val();
         self.answer.next.complete = self.take_record.val() | self.finishes.val();
         self.answer.next.empty = self.take_plan.val() & self.plan.val().empty;
-        self.answer.next.tag = self.plan.val().tag;
-        if self.take_record.val() {
-            self.answer.next.tag = self.record_tag.val();
-        }
         self.answers.write_data.next = self.answer.val();
         self.answers.write_enable.next = self.take_record.val() | self.take_plan.val();
         self.record_beat.next.data = self.record_data.val();
@@ -185,24 +194,24 @@ impl Logic for WriteBus {
         self.awvalid.next = self.valid.q.val();
 
         // Data, burst by burst.
-        self.sending.next = self.bursts.read_valid.val();
         self.from_record.next = self.bursts.read_data.val().record;
         self.wdata.next = self.data.val();
         self.wstrb.next = self.strobe.val();
-        self.wvalid.next = self.sending.val() & self.data_valid.val();
-        self.moves.next = self.sending.val() & self.data_valid.val() & self.wready.val();
+        self.wvalid.next = self.bursts.read_valid.val() & self.data_valid.val();
+        self.moves.next = self.bursts.read_valid.val() & self.data_valid.val() & self.wready.val();
         if self.from_record.val() {
             self.wdata.next = self.records.read_data.val().data;
             self.wstrb.next = self.records.read_data.val().strobe;
-            self.wvalid.next = self.sending.val() & self.records.read_valid.val();
+            self.wvalid.next = self.bursts.read_valid.val() & self.records.read_valid.val();
             self.moves.next =
-                self.sending.val() & self.records.read_valid.val() & self.wready.val();
+                self.bursts.read_valid.val() & self.records.read_valid.val() & self.wready.val();
         }
         self.final_beat.next = self.sent.q.val() == self.bursts.read_data.val().length;
         self.wlast.next = self.final_beat.val();
-        self.data_ready.next = self.sending.val() & self.wready.val() & !self.from_record.val();
+        self.data_ready.next =
+            self.bursts.read_valid.val() & self.wready.val() & !self.from_record.val();
         self.records.read_ready.next =
-            self.sending.val() & self.wready.val() & self.from_record.val();
+            self.bursts.read_valid.val() & self.wready.val() & self.from_record.val();
         self.bursts.read_ready.next = self.moves.val() & self.final_beat.val();
         if self.moves.val() {
             self.sent.d.next = self.sent.q.val() + 1;

@@ -211,7 +211,7 @@ fn good_forms_pass() {
                 self.y.next = !self.a.val() & self.b.val();
             }
             self.w.next = bit_cast::<16, 8>(self.a.val() & self.b.val());
-            if self.f.val() && !(self.a.val() == 3) {
+            if self.f.val() && !self.a.val().any() {
                 self.w.next = bit_cast::<16, 8>(self.t.val()) << 8;
             }
             for i in 0..2 {

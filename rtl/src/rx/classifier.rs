@@ -18,7 +18,8 @@ bundle! {
 }
 
 bundle! {
-    /// A frame on its way to be placed. `kind`: 0 dropped for `reason`, 1 DATA, 2 PROBE, 3 ACK, 4 CONTROL.
+    /// A frame on its way to be placed. `kind`: 0 dropped for `reason`, 1 DATA, 2 PROBE, 3 ACK, 4 CONTROL,
+    /// 5 NACK (its reason in `length`).
     Classified { kind: 3, reason: 5, pair: 17, message: 16, length: 13, total: 32, transport_bytes: 13, plane: 2 }
 }
 
@@ -109,6 +110,7 @@ pub struct Classifier {
     is_ack: Signal<Local, Bit>,
     is_probe: Signal<Local, Bit>,
     is_control: Signal<Local, Bit>,
+    is_nack: Signal<Local, Bit>,
     expected: Signal<Local, Bits<16>>,
     have: Signal<Local, Bits<16>>,
     bad_operation: DFF<Bit>,
@@ -136,7 +138,18 @@ impl Classifier {
 impl Logic for Classifier {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, header, info, settings_now, connection, bad_operation, bad_message, bad_length);
+        dff_setup!(
+            self,
+            clock,
+            step,
+            header,
+            info,
+            settings_now,
+            connection,
+            bad_operation,
+            bad_message,
+            bad_length
+        );
         clock!(self, clock, connections);
         self.connection24.next.b2 = self.header_data.val().get_bits::<8>(32);
         self.connection24.next.b1 = self.header_data.val().get_bits::<8>(40);
@@ -198,8 +211,12 @@ impl Logic for Classifier {
         self.is_ack.next = self.packet_type.val() == 1;
         self.is_probe.next = self.packet_type.val() == 3;
         self.is_control.next = self.packet_type.val() == 6;
+        self.is_nack.next = self.packet_type.val() == 2;
         self.have.next = bit_cast::<16, 14>(self.info.q.val().transport_bytes);
         self.expected.next = 24.into();
+        if self.is_nack.val() {
+            self.expected.next = 32.into();
+        }
         if self.is_data.val() {
             self.expected.next = self.length16.val() + 48;
         }
@@ -215,7 +232,8 @@ impl Logic for Classifier {
             self.bad_length.d.next = (self.have.val() < 16) | (self.have.val() > 256);
         }
         self.bad_operation.d.next = self.is_data.val()
-            & ((self.header.q.val().get_bits::<8>(240) != 0) | (self.header.q.val().get_bits::<8>(248) != 0));
+            & ((self.header.q.val().get_bits::<8>(240) != 0)
+                | (self.header.q.val().get_bits::<8>(248) != 0));
         self.room.next = self.total32.val() - self.offset32.val();
         self.offset_ok.next = (self.offset32.val() <= self.total32.val())
             & (bit_cast::<32, 16>(self.length16.val()) <= self.room.val());
@@ -257,7 +275,12 @@ impl Logic for Classifier {
                 self.why.next = 18.into();
             }
         }
-        if !self.is_data.val() & !self.is_ack.val() & !self.is_probe.val() & !self.is_control.val() {
+        if !self.is_data.val()
+            & !self.is_ack.val()
+            & !self.is_probe.val()
+            & !self.is_control.val()
+            & !self.is_nack.val()
+        {
             self.why.next = 17.into();
         }
         if self.version.val() != 1 {
@@ -283,7 +306,8 @@ impl Logic for Classifier {
                 self.step.d.next = Classify::Issue;
             }
             Classify::Issue => {
-                self.issue.next = self.frame_room.val() & (!self.sequenced.val() | self.path_event_ready.val());
+                self.issue.next =
+                    self.frame_room.val() & (!self.sequenced.val() | self.path_event_ready.val());
                 if self.issue.val() {
                     self.step.d.next = Classify::Wait;
                 }
@@ -307,7 +331,8 @@ impl Logic for Classifier {
         self.path_event.next.marked = self.info.q.val().ce;
         self.path_event.next.urgent = (self.is_probe.val() | self.flags.val().get_bit(0)).into();
         self.path_event.next.clear = 0.into();
-        self.path_event_valid.next = (self.step.q.val() == Classify::Issue) & self.frame_room.val() & self.sequenced.val();
+        self.path_event_valid.next =
+            (self.step.q.val() == Classify::Issue) & self.frame_room.val() & self.sequenced.val();
         if self.clears.val() {
             self.path_event.next = self.clear.val();
             self.path_event_valid.next = true;
@@ -330,11 +355,17 @@ impl Logic for Classifier {
             if self.is_control.val() {
                 self.frame.next.kind = 4.into();
             }
+            if self.is_nack.val() {
+                self.frame.next.kind = 5.into();
+            }
         }
         self.frame.next.reason = self.why.val();
         self.frame.next.pair = self.pair.val();
         self.frame.next.message = self.message.val().into();
         self.frame.next.length = bit_cast::<13, 16>(self.length16.val());
+        if self.is_nack.val() {
+            self.frame.next.length = bit_cast::<13, 8>(self.header.q.val().get_bits::<8>(128));
+        }
         self.frame.next.total = self.total32.val();
         self.frame.next.transport_bytes = bit_cast::<13, 16>(self.have.val());
         self.frame.next.plane = self.info.q.val().plane;

@@ -27,7 +27,6 @@ pub struct Coverage {
     mask: LaneMask,
     data6: DFF<Bits<512>>,
     data7: DFF<Bits<512>>,
-    data8: DFF<Bits<512>>,
     valid6: DFF<Bit>,
     valid7: DFF<Bit>,
     valid8: DFF<Bit>,
@@ -66,8 +65,8 @@ impl Logic for Coverage {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, data6, data7, data8, valid6, valid7, valid8, first6, first7, first8,
-            last6, last7, last8, from6, to6, to7, to8, address6, port6, keep7, done
+            self, clock, data6, data7, valid6, valid7, valid8, first6, first7, first8, last6,
+            last7, last8, from6, to6, to7, to8, address6, port6, keep7, done
         );
         self.ones.next = 0xffff_ffff_ffff_ffff_u64.into();
         // Where the transport header starts in this beat: bytes 4 * word + 6 of the frame.
@@ -140,14 +139,14 @@ impl Logic for Coverage {
         self.last7.d.next = self.last6.q.val();
         self.to7.d.next = self.to6.q.val();
 
+        self.mask.clock.next = self.clock.val();
         self.mask.data.next = self.data7.q.val();
         self.mask.keep.next = self.keep7.q.val();
-        self.data8.d.next = self.mask.masked.val();
         self.valid8.d.next = self.valid7.q.val();
         self.first8.d.next = self.first7.q.val();
         self.last8.d.next = self.last7.q.val();
         self.to8.d.next = self.to7.q.val();
-        self.out_data.next = self.data8.q.val();
+        self.out_data.next = self.mask.masked.val();
         self.out_first.next = self.first8.q.val();
         self.out_last.next = self.last8.q.val();
         self.out_bytes.next = self.to8.q.val();

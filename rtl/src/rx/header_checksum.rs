@@ -1,10 +1,10 @@
 //! The checksum over an IPv4 header that may reach into the frame's second beat.
 //!
 //! The header always starts on an even byte, so the sum runs over the frame's own 16-bit words and needs no
-//! alignment: a mask says which words count. Four cycles from beat to `ok`; the answer is that of the frame whose beat
-//! came in four cycles ago.
+//! alignment: a mask says which words count, and the others are reset on the way in. Six cycles from beat to `ok`; the
+//! answer is that of the frame whose beat came in six cycles ago.
 
-use crate::stream::BeatInfo;
+use crate::stream::{BeatInfo, LaneMask};
 use rust_hdl::prelude::*;
 
 /// See the module page.
@@ -14,19 +14,28 @@ pub struct HeaderChecksum {
     pub data: Signal<In, Bits<512>>,
     pub info: Signal<In, BeatInfo>,
     pub valid: Signal<In, Bit>,
-    /// Words of the frame that belong to the header.
-    pub words: Signal<In, Bits<41>>,
+    /// The first word of the frame that belongs to the header, and the first behind it; words of 16 bits.
+    pub first_word: Signal<In, Bits<6>>,
+    pub end_word: Signal<In, Bits<6>>,
     pub ok: Signal<Out, Bit>,
-    mask: Signal<Local, Bits<32>>,
-    word: [Signal<Local, Bits<16>>; 32],
+    header: LaneMask,
+    ones: Signal<Local, Bits<41>>,
+    words: Signal<Local, Bits<41>>,
+    here: Signal<Local, Bits<32>>,
+    keep: Signal<Local, Bits<64>>,
+    sum: [Signal<Local, Bits<18>>; 8],
     term: Signal<Local, Bits<16>>,
-    sum: [Signal<Local, Bits<20>>; 4],
-    part0: DFF<Bits<20>>,
-    part1: DFF<Bits<20>>,
-    part2: DFF<Bits<20>>,
-    part3: DFF<Bits<20>>,
     valid1: DFF<Bit>,
+    valid2: DFF<Bit>,
+    valid3: DFF<Bit>,
     first1: DFF<Bit>,
+    first2: DFF<Bit>,
+    first3: DFF<Bit>,
+    parts: [DFF<Bits<18>>; 8],
+    pairs: [DFF<Bits<20>>; 4],
+    part: Signal<Local, Bits<18>>,
+    other: Signal<Local, Bits<18>>,
+    pair: Signal<Local, Bits<20>>,
     together: Signal<Local, Bits<22>>,
     total: DFF<Bits<22>>,
     low: Signal<Local, Bits<16>>,
@@ -39,50 +48,70 @@ impl Logic for HeaderChecksum {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, part0, part1, part2, part3, valid1, first1, total, folded, right
+            self, clock, valid1, valid2, valid3, first1, first2, first3, total, folded, right
         );
-        self.mask.next = 0.into();
+        self.header.clock.next = self.clock.val();
+        self.ones.next = 0x1ff_ffff_ffff_u64.into();
+        self.words.next =
+            (self.ones.val() << self.first_word.val()) & !(self.ones.val() << self.end_word.val());
+        self.here.next = 0.into();
         if self.info.val().index == 0 {
-            self.mask.next = self.words.val().get_bits::<32>(0);
+            self.here.next = self.words.val().get_bits::<32>(0);
         }
         if self.info.val().index == 1 {
-            self.mask.next = bit_cast::<32, 9>(self.words.val().get_bits::<9>(32));
+            self.here.next = bit_cast::<32, 9>(self.words.val().get_bits::<9>(32));
         }
+        self.keep.next = 0.into();
         for i in 0..32 {
-            self.word[i].next = 0.into();
-            if self.mask.val().get_bit(i) {
-                self.word[i].next = self.data.val().get_bits::<16>(16 * i);
-            }
+            self.keep.next = self
+                .keep
+                .val()
+                .replace_bit(2 * i, self.here.val().get_bit(i));
+            self.keep.next = self
+                .keep
+                .val()
+                .replace_bit(2 * i + 1, self.here.val().get_bit(i));
         }
-        for i in 0..4 {
-            self.sum[i].next = 0.into();
-        }
-        for i in 0..8 {
-            self.term.next = self.word[i].val();
-            self.sum[0].next = self.sum[0].val() + bit_cast::<20, 16>(self.term.val());
-            self.term.next = self.word[i + 8].val();
-            self.sum[1].next = self.sum[1].val() + bit_cast::<20, 16>(self.term.val());
-            self.term.next = self.word[i + 16].val();
-            self.sum[2].next = self.sum[2].val() + bit_cast::<20, 16>(self.term.val());
-            self.term.next = self.word[i + 24].val();
-            self.sum[3].next = self.sum[3].val() + bit_cast::<20, 16>(self.term.val());
-        }
-        self.part0.d.next = self.sum[0].val();
-        self.part1.d.next = self.sum[1].val();
-        self.part2.d.next = self.sum[2].val();
-        self.part3.d.next = self.sum[3].val();
+        self.header.data.next = self.data.val();
+        self.header.keep.next = self.keep.val();
         self.valid1.d.next = self.valid.val();
         self.first1.d.next = self.info.val().first;
 
-        self.together.next = bit_cast::<22, 20>(self.part0.q.val())
-            + bit_cast::<22, 20>(self.part1.q.val())
-            + bit_cast::<22, 20>(self.part2.q.val())
-            + bit_cast::<22, 20>(self.part3.q.val());
-        if self.valid1.q.val() {
-            self.total.d.next = self.total.q.val() + self.together.val();
-            if self.first1.q.val() {
-                self.total.d.next = self.together.val();
-            }
+        // Four words each, then two of these.
+        for i in 0..8 {
+            self.term.next = self.header.masked.val().get_bits::<16>(64 * i);
+            self.sum[i].next = bit_cast::<18, 16>(self.term.val());
+            self.term.next = self.header.masked.val().get_bits::<16>(64 * i + 16);
+            self.sum[i].next = self.sum[i].val() + bit_cast::<18, 16>(self.term.val());
+            self.term.next = self.header.masked.val().get_bits::<16>(64 * i + 32);
+            self.sum[i].next = self.sum[i].val() + bit_cast::<18, 16>(self.term.val());
+            self.term.next = self.header.masked.val().get_bits::<16>(64 * i + 48);
+            self.sum[i].next = self.sum[i].val() + bit_cast::<18, 16>(self.term.val());
+            self.parts[i].clock.next = self.clock.val();
+            self.parts[i].d.next = self.sum[i].val();
+        }
+        self.valid2.d.next = self.valid1.q.val();
+        self.first2.d.next = self.first1.q.val();
+        for i in 0..4 {
+            self.part.next = self.parts[2 * i].q.val();
+            self.other.next = self.parts[2 * i + 1].q.val();
+            self.pairs[i].clock.next = self.clock.val();
+            self.pairs[i].d.next =
+                bit_cast::<20, 18>(self.part.val()) + bit_cast::<20, 18>(self.other.val());
+        }
+        self.valid3.d.next = self.valid2.q.val();
+        self.first3.d.next = self.first2.q.val();
+
+        self.together.next = 0.into();
+        if !self.first3.q.val() {
+            self.together.next = self.total.q.val();
+        }
+        for i in 0..4 {
+            self.pair.next = self.pairs[i].q.val();
+            self.together.next = self.together.val() + bit_cast::<22, 20>(self.pair.val());
+        }
+        if self.valid3.q.val() {
+            self.total.d.next = self.together.val();
         }
 
         // Fold once; the second fold can only add the carry.

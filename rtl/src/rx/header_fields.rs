@@ -3,7 +3,7 @@
 //! Every field is taken where it stands: the network header starts at one of three places (0-2 VLAN tags), the UDP
 //! port and length at a multiple of four bytes. Fields of the first beat are held until the next frame's first beat
 //! comes, so they are right for every beat of a frame. Bytes that a frame does not have count as zero. Outputs are 6
-//! cycles behind the inputs, `checksum_ok` 9; 1 beat a cycle.
+//! cycles behind the inputs, `checksum_ok` 10; 1 beat a cycle.
 
 use super::ethernet_fields::EthernetFields;
 use super::header_checksum::HeaderChecksum;
@@ -64,10 +64,8 @@ pub struct HeaderFields {
     word5: DFF<Bits<5>>,
     ip_end4: DFF<Bits<17>>,
     ip_end5: DFF<Bits<17>>,
-    sum_words: DFF<Bits<41>>,
     sum_start: Signal<Local, Bits<6>>,
     sum_end: Signal<Local, Bits<6>>,
-    ones: Signal<Local, Bits<41>>,
 }
 
 impl Logic for HeaderFields {
@@ -76,7 +74,7 @@ impl Logic for HeaderFields {
         dff_setup!(
             self, clock, data0, data1, data2, data3, data4, data5, info0, info1, info2, info3,
             info4, info5, valid0, valid1, valid2, valid3, valid4, valid5, flags4, flags5, word4,
-            word5, ip_end4, ip_end5, sum_words
+            word5, ip_end4, ip_end5
         );
         clock!(self, clock, ethernet, ip, udp, checksum);
         self.data0.d.next = self.data.val();
@@ -131,13 +129,11 @@ impl Logic for HeaderFields {
         // The header's 16-bit words: from 7 plus two for each tag, to one before the UDP header's first.
         self.sum_start.next = (bit_cast::<6, 2>(self.ip.flags.val().vlans) << 1) + 7;
         self.sum_end.next = (bit_cast::<6, 5>(self.ip.word.val()) << 1) - 1;
-        self.ones.next = 0x1ff_ffff_ffff_u64.into();
-        self.sum_words.d.next =
-            (self.ones.val() << self.sum_start.val()) & !(self.ones.val() << self.sum_end.val());
-        self.checksum.data.next = self.data4.q.val();
-        self.checksum.info.next = self.info4.q.val();
-        self.checksum.valid.next = self.valid4.q.val();
-        self.checksum.words.next = self.sum_words.q.val();
+        self.checksum.data.next = self.data3.q.val();
+        self.checksum.info.next = self.info3.q.val();
+        self.checksum.valid.next = self.valid3.q.val();
+        self.checksum.first_word.next = self.sum_start.val();
+        self.checksum.end_word.next = self.sum_end.val();
 
         self.out_data.next = self.data5.q.val();
         self.out_info.next = self.info5.q.val();

@@ -84,13 +84,25 @@ impl MessageTable {
 impl Logic for MessageTable {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, pending, step, packet, state, issued_count, done_count, held);
+        dff_setup!(
+            self,
+            clock,
+            pending,
+            step,
+            packet,
+            state,
+            issued_count,
+            done_count,
+            held
+        );
         clock!(self, clock, orders, slots);
         self.orders.reset.next = self.reset.val();
         self.orders.write_data.next = self.ordered.val();
         self.orders.write_enable.next = self.ordered_valid.val();
         self.room.next = self.orders.level.val() < 40;
-        self.take.next = (self.step.q.val() == Count::Wait) & self.pending.q.val().any() & self.orders.read_valid.val();
+        self.take.next = (self.step.q.val() == Count::Wait)
+            & self.pending.q.val().any()
+            & self.orders.read_valid.val();
         self.orders.read_ready.next = self.take.val();
         if self.placed_valid.val() & !self.take.val() {
             self.pending.d.next = self.pending.q.val() + 1;
@@ -110,7 +122,8 @@ impl Logic for MessageTable {
         self.front_pair.next = self.orders.read_data.val().pair;
         self.front_message.next = self.orders.read_data.val().message;
         self.slot_base.next = bit_cast::<18, 17>(self.front_pair.val() >> 5) << 6;
-        self.address.next = self.slot_base.val() | (bit_cast::<18, 16>(self.front_message.val()) & 0x3f);
+        self.address.next =
+            self.slot_base.val() | (bit_cast::<18, 16>(self.front_message.val()) & 0x3f);
         self.slots.read_address.next = self.address.val();
         self.slots.read_enable.next = true;
         self.message.next = self.packet.q.val().message;

@@ -13,12 +13,13 @@ mod ip_fields;
 pub mod message_table;
 mod parser;
 pub mod path_sequence;
-mod repacker;
 pub mod placement;
+mod repacker;
 mod rx_arbiter;
 mod rx_front;
 mod rx_port;
 mod udp_fields;
+mod verdict;
 
 pub use drop_reason::DropReason;
 pub use frame_buffer::{FrameBuffer, FrameInfo};

@@ -9,6 +9,7 @@ use super::coverage::Coverage;
 use super::header_fields::HeaderFields;
 use super::ip_fields::HeaderFlags;
 use super::repacker::Repacker;
+use super::verdict::Verdict;
 use crate::bundle;
 use crate::stream::BeatInfo;
 use rust_hdl::prelude::*;
@@ -53,26 +54,37 @@ pub struct Parser {
     fields: HeaderFields,
     coverage: Coverage,
     repacker: Repacker,
-    length_ok6: DFF<Bit>,
-    length_ok7: DFF<Bit>,
-    length_ok8: DFF<Bit>,
+    verdict: Verdict,
+    ip_ok6: DFF<Bit>,
+    udp_ok6: DFF<Bit>,
+    ip_ok7: DFF<Bit>,
+    udp_ok7: DFF<Bit>,
+    ip_ok8: DFF<Bit>,
+    ip_ok9: DFF<Bit>,
+    udp_ok8: DFF<Bit>,
+    udp_ok9: DFF<Bit>,
     port_ok6: DFF<Bit>,
     port_ok7: DFF<Bit>,
     port_ok8: DFF<Bit>,
+    port_ok9: DFF<Bit>,
     flags6: DFF<HeaderFlags>,
     flags7: DFF<HeaderFlags>,
     flags8: DFF<HeaderFlags>,
+    flags9: DFF<HeaderFlags>,
     info6: DFF<BeatInfo>,
     info7: DFF<BeatInfo>,
     info8: DFF<BeatInfo>,
+    info9: DFF<BeatInfo>,
     bytes6: DFF<Bits<14>>,
     bytes7: DFF<Bits<14>>,
     bytes8: DFF<Bits<14>>,
+    bytes9: DFF<Bits<14>>,
+    beats9: DFF<Bits<8>>,
+    ended9: DFF<Bit>,
     frame_out: DFF<ParsedFrame>,
     frame_valid_out: DFF<Bit>,
     frame_bytes: Signal<Local, Bits<17>>,
     bytes_here: Signal<Local, Bits<16>>,
-    reason: Signal<Local, Bits<5>>,
 }
 
 impl Logic for Parser {
@@ -81,9 +93,20 @@ impl Logic for Parser {
         dff_setup!(
             self,
             clock,
-            length_ok6,
-            length_ok7,
-            length_ok8,
+            ip_ok9,
+            udp_ok9,
+            port_ok9,
+            flags9,
+            info9,
+            bytes9,
+            beats9,
+            ended9,
+            ip_ok6,
+            udp_ok6,
+            ip_ok7,
+            udp_ok7,
+            ip_ok8,
+            udp_ok8,
             port_ok6,
             port_ok7,
             port_ok8,
@@ -135,66 +158,48 @@ impl Logic for Parser {
         // Do UDP, IP and frame lie within each other? Right with the frame's last beat.
         self.frame_bytes.next = (bit_cast::<17, 8>(self.fields.out_info.val().index) << 6)
             + bit_cast::<17, 7>(self.fields.out_info.val().bytes);
-        self.length_ok6.d.next = (self.fields.ip_end.val() <= self.frame_bytes.val())
-            & (self.fields.udp_end.val() <= self.fields.ip_end.val())
+        self.ip_ok6.d.next = self.fields.ip_end.val() <= self.frame_bytes.val();
+        self.ip_ok7.d.next = self.ip_ok6.q.val();
+        self.ip_ok8.d.next = self.ip_ok7.q.val();
+        self.ip_ok9.d.next = self.ip_ok8.q.val();
+        self.udp_ok6.d.next = (self.fields.udp_end.val() <= self.fields.ip_end.val())
             & (self.fields.udp_length.val() >= 28);
-        self.length_ok7.d.next = self.length_ok6.q.val();
-        self.length_ok8.d.next = self.length_ok7.q.val();
+        self.udp_ok7.d.next = self.udp_ok6.q.val();
+        self.udp_ok8.d.next = self.udp_ok7.q.val();
+        self.udp_ok9.d.next = self.udp_ok8.q.val();
         self.port_ok6.d.next = self.fields.port_ok.val();
         self.port_ok7.d.next = self.port_ok6.q.val();
         self.port_ok8.d.next = self.port_ok7.q.val();
+        self.port_ok9.d.next = self.port_ok8.q.val();
         self.flags6.d.next = self.fields.flags.val();
         self.flags7.d.next = self.flags6.q.val();
         self.flags8.d.next = self.flags7.q.val();
+        self.flags9.d.next = self.flags8.q.val();
         self.info6.d.next = self.fields.out_info.val();
         self.info7.d.next = self.info6.q.val();
         self.info8.d.next = self.info7.q.val();
+        self.info9.d.next = self.info8.q.val();
         self.bytes_here.next = self.fields.udp_length.val() - 12;
         self.bytes6.d.next = self.bytes_here.val().get_bits::<14>(0);
         self.bytes7.d.next = self.bytes6.q.val();
         self.bytes8.d.next = self.bytes7.q.val();
+        self.bytes9.d.next = self.bytes8.q.val();
 
-        // The strongest reason, with the lowest code, last.
-        self.reason.next = 0.into();
-        if !self.port_ok8.q.val() {
-            self.reason.next = 11.into();
-        }
-        if !self.length_ok8.q.val() {
-            self.reason.next = 10.into();
-        }
-        if !self.flags8.q.val().address_ok {
-            self.reason.next = 9.into();
-        }
-        if !self.flags8.q.val().udp {
-            self.reason.next = 8.into();
-        }
-        if self.flags8.q.val().extension {
-            self.reason.next = 7.into();
-        }
-        if self.flags8.q.val().fragment {
-            self.reason.next = 6.into();
-        }
-        if !self.fields.checksum_ok.val() & !self.flags8.q.val().v6 {
-            self.reason.next = 5.into();
-        }
-        if !self.flags8.q.val().header_ok {
-            self.reason.next = 4.into();
-        }
-        if !self.flags8.q.val().type_ok {
-            self.reason.next = 3.into();
-        }
-        if !self.flags8.q.val().mac_ok {
-            self.reason.next = 2.into();
-        }
-        if self.info8.q.val().error {
-            self.reason.next = 1.into();
-        }
-        self.frame_out.d.next.reason = self.reason.val();
-        self.frame_out.d.next.plane = self.info8.q.val().plane;
-        self.frame_out.d.next.transport_bytes = self.bytes8.q.val();
-        self.frame_out.d.next.ce = self.flags8.q.val().ce.into();
-        self.frame_out.d.next.beats = self.repacker.frame_beats.val();
-        self.frame_valid_out.d.next = self.repacker.frame_end.val() & !self.reset.val();
+        self.beats9.d.next = self.repacker.frame_beats.val();
+        self.ended9.d.next = self.repacker.frame_end.val();
+
+        self.verdict.flags.next = self.flags9.q.val();
+        self.verdict.info.next = self.info9.q.val();
+        self.verdict.checksum_ok.next = self.fields.checksum_ok.val();
+        self.verdict.ip_ok.next = self.ip_ok9.q.val();
+        self.verdict.udp_ok.next = self.udp_ok9.q.val();
+        self.verdict.port_ok.next = self.port_ok9.q.val();
+        self.frame_out.d.next.reason = self.verdict.reason.val();
+        self.frame_out.d.next.plane = self.info9.q.val().plane;
+        self.frame_out.d.next.transport_bytes = self.bytes9.q.val();
+        self.frame_out.d.next.ce = self.flags9.q.val().ce.into();
+        self.frame_out.d.next.beats = self.beats9.q.val();
+        self.frame_valid_out.d.next = self.ended9.q.val() & !self.reset.val();
         self.frame.next = self.frame_out.q.val();
         self.frame_valid.next = self.frame_valid_out.q.val();
     }

@@ -19,6 +19,11 @@ bundle! {
     ControlRing { address: 64, log_entries: 4 }
 }
 
+bundle! {
+    /// A packet that its key or bounds refused; the peer is to be told (clause T-3.7).
+    Refusal { pair: 17, message: 16 }
+}
+
 /// Drop reasons of this block, behind those of the classifier.
 pub mod reason {
     /// Another epoch than the path's.
@@ -58,6 +63,11 @@ pub struct Placement {
     pub ordered: Signal<Out, PlacedPacket>,
     pub ordered_valid: Signal<Out, Bit>,
     pub order_room: Signal<In, Bit>,
+    pub refusal: Signal<Out, Refusal>,
+    pub refusal_valid: Signal<Out, Bit>,
+    /// The peer refused a packet of this connection.
+    pub nack_connection: Signal<Out, Bits<12>>,
+    pub nack_valid: Signal<Out, Bit>,
     pub drop_reason: Signal<Out, Bits<5>>,
     pub drop_valid: Signal<Out, Bit>,
     /// Accepted: DATA, PROBE, ACK, CONTROL.
@@ -78,6 +88,7 @@ pub struct Placement {
     is_control: Signal<Local, Bit>,
     now: Signal<Local, Bit>,
     accept: Signal<Local, Bits<4>>,
+    pair: Signal<Local, Bits<17>>,
 }
 
 impl Placement {
@@ -144,8 +155,17 @@ impl Logic for Placement {
         if self.is_control.val() & (self.ring_given.val() == self.taken.q.val()) {
             self.why.next = 29.into();
         }
-        self.writes.next =
-            !self.why.val().any() & ((self.at8.val().kind == 1) | self.is_control.val()) & self.now.val();
+        self.writes.next = !self.why.val().any()
+            & ((self.at8.val().kind == 1) | self.is_control.val())
+            & self.now.val();
+        self.pair.next = self.at8.val().pair;
+        self.refusal.next.pair = self.pair.val();
+        self.refusal.next.message = self.at8.val().message;
+        self.refusal_valid.next = self.now.val()
+            & (self.at8.val().kind == 1)
+            & ((self.why.val() == 27) | (self.why.val() == 28));
+        self.nack_connection.next = self.pair.val().get_bits::<12>(5);
+        self.nack_valid.next = self.now.val() & (self.at8.val().kind == 5) & !self.why.val().any();
         self.drop_reason.next = self.why.val();
         self.drop_valid.next = self.now.val() & self.why.val().any();
         self.accept.next = 0.into();

@@ -50,7 +50,6 @@ pub struct RxPort {
     pub drop_oversize: Signal<Out, Bit>,
     mask: LaneMask,
     fifo: Fifo<PortWord>,
-    data_in: DFF<Bits<512>>,
     bytes_in: DFF<Bits<7>>,
     valid_in: DFF<Bit>,
     last_in: DFF<Bit>,
@@ -82,8 +81,8 @@ impl Logic for RxPort {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, data_in, bytes_in, valid_in, last_in, user_in, admitted, skipping, beats,
-            frames, room
+            self, clock, bytes_in, valid_in, last_in, user_in, admitted, skipping, beats, frames,
+            room
         );
         self.fifo.clock.next = self.clock.val();
         self.fifo.reset.next = self.reset.val();
@@ -122,9 +121,9 @@ impl Logic for RxPort {
         if self.keep_text.val().get_bit(63) {
             self.count.next = 64.into();
         }
+        self.mask.clock.next = self.clock.val();
         self.mask.data.next = self.tdata.val();
         self.mask.keep.next = self.tkeep.val();
-        self.data_in.d.next = self.mask.masked.val();
         self.bytes_in.d.next = self.count.val();
         self.valid_in.d.next = self.tvalid.val();
         self.last_in.d.next = self.tlast.val();
@@ -153,7 +152,7 @@ impl Logic for RxPort {
                 self.beats.d.next = 0.into();
             }
         }
-        self.word.next.data = self.data_in.q.val();
+        self.word.next.data = self.mask.masked.val();
         self.word.next.bytes = self.bytes_in.q.val();
         self.word.next.last = self.ends.val();
         self.word.next.error = self.bad.val() | self.oversize.val();

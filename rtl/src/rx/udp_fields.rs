@@ -29,6 +29,9 @@ pub struct UdpFields {
     port_ok5: DFF<Bit>,
     place: Signal<Local, Bits<4>>,
     second: Signal<Local, Bit>,
+    half: Signal<Local, Bits<256>>,
+    quarter: Signal<Local, Bits<128>>,
+    eighth: Signal<Local, Bits<64>>,
     here: Signal<Local, Bits<32>>,
     port_bytes: Signal<Local, Be16>,
     length_bytes: Signal<Local, Be16>,
@@ -43,11 +46,21 @@ impl Logic for UdpFields {
         dff_setup!(self, clock, taken, length5, end5, port_ok5);
         self.place.next = self.word.val().get_bits::<4>(0);
         self.second.next = self.word.val().get_bit(4);
-        self.here.next = 0.into();
-        for i in 0..16 {
-            if self.place.val() == i.to_bits() {
-                self.here.next = self.data.val().get_bits::<32>(32 * i);
-            }
+        self.half.next = self.data.val().get_bits::<256>(0);
+        if self.place.val().get_bit(3) {
+            self.half.next = self.data.val().get_bits::<256>(256);
+        }
+        self.quarter.next = self.half.val().get_bits::<128>(0);
+        if self.place.val().get_bit(2) {
+            self.quarter.next = self.half.val().get_bits::<128>(128);
+        }
+        self.eighth.next = self.quarter.val().get_bits::<64>(0);
+        if self.place.val().get_bit(1) {
+            self.eighth.next = self.quarter.val().get_bits::<64>(64);
+        }
+        self.here.next = self.eighth.val().get_bits::<32>(0);
+        if self.place.val().get_bit(0) {
+            self.here.next = self.eighth.val().get_bits::<32>(32);
         }
         if self.valid.val() & self.info.val().first {
             self.taken.d.next = 0.into();

@@ -30,7 +30,8 @@ pub struct AlignerPlan {
     /// One output beat more than input beats give.
     pub flush: Bit,
     pub beats_in: Bits<9>,
-    pub beats_out: Bits<9>,
+    /// One output beat in all.
+    pub single: Bit,
     /// First lane of the first output beat, last lane of the last.
     pub from: Bits<6>,
     pub to: Bits<6>,
@@ -78,6 +79,16 @@ pub struct Aligner {
     counted: Signal<Local, Bits<9>>,
 }
 
+impl Aligner {
+    /// With no more places than the way through needs.
+    pub fn new() -> Self {
+        Self {
+            fifo: SmallFifo::new(5),
+            ..Self::default()
+        }
+    }
+}
+
 impl Logic for Aligner {
     #[hdl_gen]
     fn update(&mut self) {
@@ -90,8 +101,8 @@ impl Logic for Aligner {
         self.planner.job_valid.next = self.job_valid.val();
         self.job_ready.next = self.planner.job_ready.val();
 
-        // Take a beat for the job at hand. 64 places less 8 that may be under way and 2 for the age of `room`.
-        self.room.d.next = self.fifo.level.val() <= 52;
+        // Take a beat for the job at hand. 32 places less 8 that may be under way and 2 for the age of `room`.
+        self.room.d.next = self.fifo.level.val() <= 22;
         self.first.next = self.taken.q.val() == 0;
         self.clash.next = self.flushing.q.val() & self.first.val() & !self.plan.q.val().skip;
         self.in_ready.next = self.active.q.val() & self.room.q.val() & !self.clash.val();
@@ -117,6 +128,9 @@ impl Logic for Aligner {
         self.merge.in_data.next = self.in_data.val();
         self.merge.plan.next = self.plan.q.val();
         self.merge.first.next = self.first.val();
+        // The first output beat is that of the first input beat, or of the second.
+        self.merge.begins.next = (self.first.val() & !self.plan.q.val().skip)
+            | ((self.taken.q.val() == 1) & self.plan.q.val().skip);
         self.merge.ends.next = self.ends.val();
         self.merge.in_valid.next = self.take.val();
         self.beat.next.data = self.merge.out_data.val();
@@ -149,18 +163,16 @@ pub struct AlignerPlanner {
     pub plan_ready: Signal<In, Bit>,
     raw: DFF<AlignerJob>,
     raw_valid: DFF<Bit>,
+    /// Ends of the run in the input and in the output, plus 63: whole beats above bit 6.
     end_in: DFF<Bits<15>>,
     end_out: DFF<Bits<15>>,
     done: DFF<AlignerPlan>,
     done_valid: DFF<Bit>,
-    up_in: Signal<Local, Bits<15>>,
-    up_out: Signal<Local, Bits<15>>,
     beats_in: Signal<Local, Bits<9>>,
     beats_out: Signal<Local, Bits<9>>,
-    given: Signal<Local, Bits<9>>,
     skips: Signal<Local, Bit>,
+    flush: Signal<Local, Bit>,
     shift: Signal<Local, Bits<6>>,
-    last: Signal<Local, Bits<15>>,
     move_on: Signal<Local, Bit>,
     accept: Signal<Local, Bit>,
 }
@@ -179,21 +191,21 @@ impl Logic for AlignerPlanner {
             self.raw.d.next = self.job.val();
             self.raw_valid.d.next = self.job_valid.val();
             self.end_in.d.next = bit_cast::<15, 6>(self.job.val().source)
-                + bit_cast::<15, 14>(self.job.val().length);
+                + bit_cast::<15, 14>(self.job.val().length)
+                + 63;
             self.end_out.d.next = bit_cast::<15, 6>(self.job.val().destination)
-                + bit_cast::<15, 14>(self.job.val().length);
+                + bit_cast::<15, 14>(self.job.val().length)
+                + 63;
         }
-        self.up_in.next = self.end_in.q.val() + 63;
-        self.up_out.next = self.end_out.q.val() + 63;
-        self.beats_in.next = self.up_in.val().get_bits::<9>(6);
-        self.beats_out.next = self.up_out.val().get_bits::<9>(6);
+        self.beats_in.next = self.end_in.q.val().get_bits::<9>(6);
+        self.beats_out.next = self.end_out.q.val().get_bits::<9>(6);
         self.skips.next = self.raw.q.val().destination < self.raw.q.val().source;
-        self.given.next = self.beats_in.val();
-        if self.skips.val() {
-            self.given.next = self.beats_in.val() - 1;
-        }
         self.shift.next = self.raw.q.val().destination - self.raw.q.val().source;
-        self.last.next = self.end_out.q.val() - 1;
+        // Input beats give as many output beats, one fewer if the first is skipped.
+        self.flush.next = self.beats_out.val() > self.beats_in.val();
+        if self.skips.val() {
+            self.flush.next = self.beats_out.val() >= self.beats_in.val();
+        }
         if self.plan_ready.val() {
             self.done_valid.d.next = false;
         }
@@ -201,11 +213,12 @@ impl Logic for AlignerPlanner {
             self.done_valid.d.next = true;
             self.done.d.next.shift = self.shift.val();
             self.done.d.next.skip = self.skips.val();
-            self.done.d.next.flush = self.beats_out.val() > self.given.val();
+            self.done.d.next.flush = self.flush.val();
             self.done.d.next.beats_in = self.beats_in.val();
-            self.done.d.next.beats_out = self.beats_out.val();
+            self.done.d.next.single = self.beats_out.val() == 1;
             self.done.d.next.from = self.raw.q.val().destination;
-            self.done.d.next.to = self.last.val().get_bits::<6>(0);
+            // One less than the end is 63 more, but for a whole beat.
+            self.done.d.next.to = self.end_out.q.val().get_bits::<6>(0);
         }
         self.plan.next = self.done.q.val();
         self.plan_valid.next = self.done_valid.q.val();
@@ -224,6 +237,7 @@ pub struct AlignerMerge {
     pub in_data: Signal<In, Bits<512>>,
     pub plan: Signal<In, AlignerPlan>,
     pub first: Signal<In, Bit>,
+    pub begins: Signal<In, Bit>,
     pub ends: Signal<In, Bit>,
     pub in_valid: Signal<In, Bit>,
     pub out_data: Signal<Out, Bits<512>>,
@@ -237,7 +251,6 @@ pub struct AlignerMerge {
     turned3: DFF<Bits<512>>,
     held: DFF<Bits<512>>,
     joined: DFF<Bits<512>>,
-    masked: DFF<Bits<512>>,
     plan1: DFF<AlignerPlan>,
     plan2: DFF<AlignerPlan>,
     plan3: DFF<AlignerPlan>,
@@ -245,6 +258,9 @@ pub struct AlignerMerge {
     first1: DFF<Bit>,
     first2: DFF<Bit>,
     first3: DFF<Bit>,
+    begins1: DFF<Bit>,
+    begins2: DFF<Bit>,
+    begins3: DFF<Bit>,
     ends1: DFF<Bit>,
     ends2: DFF<Bit>,
     ends3: DFF<Bit>,
@@ -252,7 +268,6 @@ pub struct AlignerMerge {
     valid2: DFF<Bit>,
     valid3: DFF<Bit>,
     flush: DFF<Bit>,
-    count: DFF<Bits<9>>,
     joined_valid: DFF<Bit>,
     joined_last: DFF<Bit>,
     strobe: DFF<Bits<64>>,
@@ -267,9 +282,8 @@ pub struct AlignerMerge {
     shift2: Signal<Local, Bits<6>>,
     ones: Signal<Local, Bits<64>>,
     emit: Signal<Local, Bit>,
-    begins: Signal<Local, Bit>,
-    index: Signal<Local, Bits<9>>,
-    number: Signal<Local, Bits<9>>,
+    opens: Signal<Local, Bit>,
+    closes: Signal<Local, Bit>,
     now: Signal<Local, AlignerPlan>,
     from_mask: Signal<Local, Bits<64>>,
     to_mask: Signal<Local, Bits<64>>,
@@ -287,7 +301,6 @@ impl Logic for AlignerMerge {
             turned3,
             held,
             joined,
-            masked,
             plan1,
             plan2,
             plan3,
@@ -302,7 +315,9 @@ impl Logic for AlignerMerge {
             valid2,
             valid3,
             flush,
-            count,
+            begins1,
+            begins2,
+            begins3,
             joined_valid,
             joined_last,
             strobe,
@@ -344,32 +359,25 @@ impl Logic for AlignerMerge {
         self.first1.d.next = self.first.val();
         self.first2.d.next = self.first1.q.val();
         self.first3.d.next = self.first2.q.val();
+        self.begins1.d.next = self.begins.val();
+        self.begins2.d.next = self.begins1.q.val();
+        self.begins3.d.next = self.begins2.q.val();
         self.ends1.d.next = self.ends.val();
         self.ends2.d.next = self.ends1.q.val();
         self.ends3.d.next = self.ends2.q.val();
         self.valid1.d.next = self.in_valid.val() & !self.reset.val();
         self.valid2.d.next = self.valid1.q.val();
         self.valid3.d.next = self.valid2.q.val();
-
         // What is flushed belongs to the job before; its last beat is held.
-        self.begins.next = self.valid3.q.val() & self.first3.q.val();
         self.now.next = self.plan3.q.val();
-        if self.flush.q.val() {
-            self.now.next = self.held_plan.q.val();
-        }
         self.emit.next = self.flush.q.val()
             | (self.valid3.q.val() & !(self.first3.q.val() & self.plan3.q.val().skip));
-        self.index.next = self.count.q.val();
-        if self.begins.val() & !self.flush.q.val() {
-            self.index.next = 0.into();
-        }
-        self.number.next = self.index.val();
-        if self.emit.val() {
-            self.number.next = self.index.val() + 1;
-        }
-        self.count.d.next = self.number.val();
-        if self.begins.val() & self.flush.q.val() {
-            self.count.d.next = 0.into();
+        self.opens.next = self.begins3.q.val();
+        self.closes.next = self.ends3.q.val() & !self.plan3.q.val().flush;
+        if self.flush.q.val() {
+            self.now.next = self.held_plan.q.val();
+            self.opens.next = self.held_plan.q.val().single;
+            self.closes.next = true;
         }
         self.flush.d.next = self.valid3.q.val() & self.ends3.q.val() & self.plan3.q.val().flush;
         if self.valid3.q.val() {
@@ -382,25 +390,24 @@ impl Logic for AlignerMerge {
         self.lanes.select.next = !(self.ones.val() << self.now.val().shift);
         self.joined.d.next = self.lanes.merged.val();
         self.joined_valid.d.next = self.emit.val() & !self.reset.val();
-        self.joined_last.d.next = self.number.val() == self.now.val().beats_out;
+        self.joined_last.d.next = self.closes.val();
         self.from_mask.next = self.ones.val();
-        if self.index.val() == 0 {
+        if self.opens.val() {
             self.from_mask.next = self.ones.val() << self.now.val().from;
         }
         self.unused.next = !self.now.val().to;
         self.to_mask.next = self.ones.val();
-        if self.number.val() == self.now.val().beats_out {
+        if self.closes.val() {
             self.to_mask.next = self.ones.val() >> self.unused.val();
         }
         self.strobe.d.next = self.from_mask.val() & self.to_mask.val();
-
+        self.mask.clock.next = self.clock.val();
         self.mask.data.next = self.joined.q.val();
         self.mask.keep.next = self.strobe.q.val();
-        self.masked.d.next = self.mask.masked.val();
         self.masked_valid.d.next = self.joined_valid.q.val();
         self.masked_last.d.next = self.joined_last.q.val();
         self.masked_strobe.d.next = self.strobe.q.val();
-        self.out_data.next = self.masked.q.val();
+        self.out_data.next = self.mask.masked.val();
         self.out_strobe.next = self.masked_strobe.q.val();
         self.out_last.next = self.masked_last.q.val();
         self.out_valid.next = self.masked_valid.q.val();

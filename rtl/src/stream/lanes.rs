@@ -1,12 +1,14 @@
-//! Byte lanes of a 512-bit beat: keep some, or take each from one of two beats. Combinational.
+//! Byte lanes of a 512-bit beat: keep some, or take each from one of two beats.
 
 use rust_hdl::prelude::*;
 
-/// Lanes whose `keep` bit is clear become zero.
+/// A register of a beat: lanes whose `keep` bit is clear become zero. That costs no logic: it is the flip-flops' reset.
 #[derive(LogicBlock, Default)]
 pub struct LaneMask {
+    pub clock: Signal<In, Clock>,
     pub data: Signal<In, Bits<512>>,
     pub keep: Signal<In, Bits<64>>,
+    /// A cycle later.
     pub masked: Signal<Out, Bits<512>>,
 }
 
@@ -18,11 +20,21 @@ impl Logic for LaneMask {
     }
 
     fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!("always @(*) masked = data & {};\n", spread("keep")))
+        Verilog::Custom(
+            "integer lane;
+    initial masked = 0;
+    always @(posedge clock) begin
+      for (lane = 0; lane < 64; lane = lane + 1)
+        if (!keep[lane]) masked[8*lane +: 8] <= 8'h0;
+        else masked[8*lane +: 8] <= data[8*lane +: 8];
+    end
+"
+            .into(),
+        )
     }
 }
 
-/// Lanes whose `select` bit is set come from `chosen`, the others from `other`.
+/// Lanes whose `select` bit is set come from `chosen`, the others from `other`. Combinational.
 #[derive(LogicBlock, Default)]
 pub struct LaneMerge {
     pub chosen: Signal<In, Bits<512>>,

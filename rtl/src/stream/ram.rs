@@ -1,10 +1,14 @@
 //! Block RAM with one write port and one read port.
 //!
 //! The read is registered and has an enable, so that a stalled pipeline keeps its word; a read of the
-//! word that is being written returns the old one. Starts at zero. The depth is given when the block
+//! word that is being written returns the old one. Starts at zero. The
+//! depth is given when the block
 //! is made: the low bits of the addresses are used, the rest is ignored.
 
 use rust_hdl::prelude::*;
+
+/// Memories of fewer words are set to zero in the text itself.
+const INITIALISED_WORDS_MAX: u64 = 1024;
 
 /// `1 << depth_bits` words of type `D`; `A` is the width of the address ports.
 #[derive(LogicBlock)]
@@ -59,12 +63,20 @@ impl<D: Synth, const A: usize> Logic for Ram<D, A> {
         let address_top = self.depth_bits.val().to_u64() - 1;
         let last_word = (2u64 << address_top) - 1;
         let data_top = D::BITS - 1;
+        // Tools that unroll the loop take minutes for a large memory; those start at zero in the chip and in
+        // simulation anyway, and hold nothing that is looked at before it was cleared or written.
+        let clear = if last_word < INITIALISED_WORDS_MAX {
+            format!("for (i = 0; i <= {last_word}; i = i + 1) mem[i] = 0;")
+        } else {
+            String::new()
+        };
         Verilog::Custom(format!(
             "reg [{data_top}:0] mem [0:{last_word}];
     integer i;
     initial begin
+      i = 0;
       read_data = 0;
-      for (i = 0; i <= {last_word}; i = i + 1) mem[i] = 0;
+      {clear}
     end
     always @(posedge clock) begin
       if (read_enable) read_data <= mem[read_address[{address_top}:0]];

@@ -85,7 +85,7 @@ pub struct Engine {
     pub tx_tready: [Signal<In, Bit>; 4],
     pub link_up: Signal<In, Bits<4>>,
     /// A completion was written; one cycle.
-    pub interrupt: Signal<Out, Bit>,
+    pub completion_interrupt: Signal<Out, Bit>,
 
     plane_last: Constant<Bits<2>>,
     port: CsrPort,
@@ -175,10 +175,14 @@ impl Engine {
             tx_tvalid: Default::default(),
             tx_tready: Default::default(),
             link_up: Default::default(),
-            interrupt: Default::default(),
+            completion_interrupt: Default::default(),
             plane_last: Constant::new((configuration.planes as u64 - 1).into()),
             port: Default::default(),
-            registers: Registers::new(osprey_hls::regs::MAP_HASH, configuration.capabilities(), configuration.capabilities2()),
+            registers: Registers::new(
+                osprey_hls::regs::MAP_HASH,
+                configuration.capabilities(),
+                configuration.capabilities2(),
+            ),
             router: Default::default(),
             clears: Default::default(),
             counters: Default::default(),
@@ -189,7 +193,7 @@ impl Engine {
             window: PathSequence::new(pairs),
             receive_memory: MemoryTranslation::new(configuration.key_bits, configuration.page_bits),
             placement: Placement::new(),
-            write: Default::default(),
+            write: DmaWrite::new(),
             messages: MessageTable::new(connections),
             acks: AckGenerator::new(connections + 2),
             work: WorkQueue::new(connections),
@@ -216,9 +220,36 @@ impl Logic for Engine {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, ring_given);
-        clock!(self, clock, port, registers, clears, counters, telemetry, front, classifier, window, receive_memory,
-            placement, write, messages, acks, work, scheduler, forced, segmenter, send_memory, read_engine, frames, back,
-            processor, prober, completion, notices, controls_sent);
+        clock!(
+            self,
+            clock,
+            port,
+            registers,
+            clears,
+            counters,
+            telemetry,
+            front,
+            classifier,
+            window,
+            receive_memory,
+            placement,
+            write,
+            messages,
+            acks,
+            work,
+            scheduler,
+            forced,
+            segmenter,
+            send_memory,
+            read_engine,
+            frames,
+            back,
+            processor,
+            prober,
+            completion,
+            notices,
+            controls_sent
+        );
         self.port.reset.next = self.reset.val();
         self.registers.reset.next = self.reset.val();
         self.clears.reset.next = self.reset.val();
@@ -314,7 +345,8 @@ impl Logic for Engine {
         self.telemetry.clear_valid.next = self.clears.open.val().telemetry.any();
         self.clears.done.next.window = self.classifier.clear_ready.val().into();
         self.clears.done.next.acks = self.processor.clear_ready.val().into();
-        self.clears.done.next.sender = (self.forced.order_ready.val() & self.clears.open.val().sender.any()).into();
+        self.clears.done.next.sender =
+            (self.forced.order_ready.val() & self.clears.open.val().sender.any()).into();
         self.clears.done.next.generator = self.acks.clear_ready.val().into();
         self.clears.done.next.placed = self.messages.clear_ready.val().into();
         self.clears.done.next.completion = self.completion.clear_ready.val().into();
@@ -413,7 +445,8 @@ impl Logic for Engine {
         self.prober.interval.next = self.registers.probe_interval.val();
         self.prober.ack_delay.next = self.registers.ack_delay.val();
         self.prober.backoff_max.next = self.registers.probe_backoff_max.val();
-        self.prober.sweep_end.next = bit_cast::<17, 13>(self.registers.connections_in_use.val()) << 5;
+        self.prober.sweep_end.next =
+            bit_cast::<17, 13>(self.registers.connections_in_use.val()) << 5;
         self.prober.sent_pair.next = self.scheduler.sent_pair.val();
         self.prober.sent.next = self.scheduler.sent.val();
         self.prober.sent_valid.next = self.scheduler.sent_valid.val();
@@ -425,8 +458,10 @@ impl Logic for Engine {
         self.forced.tail_pair.next = self.scheduler.tail_pair.val();
         self.forced.tail_valid.next = self.scheduler.tail_valid.val();
         self.forced.order.next = self.work.control.val();
-        self.forced.order_valid.next = self.work.control_valid.val() | self.clears.open.val().sender.any();
-        self.work.control_ready.next = self.forced.order_ready.val() & !self.clears.open.val().sender.any();
+        self.forced.order_valid.next =
+            self.work.control_valid.val() | self.clears.open.val().sender.any();
+        self.work.control_ready.next =
+            self.forced.order_ready.val() & !self.clears.open.val().sender.any();
         if self.clears.open.val().sender.any() {
             self.forced.order.next.kind = 3.into();
             self.forced.order.next.pair = self.clears.pair.val();
@@ -438,7 +473,8 @@ impl Logic for Engine {
         // Work requests.
         self.work.doorbell_connection.next = self.registers.doorbell.val().connection;
         self.work.doorbell_producer.next = bit_cast::<16, 32>(self.registers.doorbell.val().value);
-        self.work.doorbell_valid.next = self.registers.doorbell_valid.val() & (self.registers.doorbell.val().register == 0);
+        self.work.doorbell_valid.next =
+            self.registers.doorbell_valid.val() & (self.registers.doorbell.val().register == 0);
         if self.registers.doorbell_valid.val() & (self.registers.doorbell.val().register == 1) {
             self.ring_given.d.next = bit_cast::<16, 32>(self.registers.doorbell.val().value);
         }
@@ -467,7 +503,8 @@ impl Logic for Engine {
         self.stop_write.next = self.notices.stop_valid.val() & !self.router.connection_write.val();
         self.scheduler.settings_connection.next = self.router.connection.val();
         self.scheduler.settings.next = self.router.send.val();
-        self.scheduler.settings_write.next = self.router.connection_write.val() | self.stop_write.val();
+        self.scheduler.settings_write.next =
+            self.router.connection_write.val() | self.stop_write.val();
         if self.stop_write.val() {
             self.scheduler.settings_connection.next = self.notices.stop_connection.val();
             self.scheduler.settings.next.enabled = 0.into();
@@ -507,12 +544,14 @@ impl Logic for Engine {
 
         // Reads: work requests before payload.
         self.read_engine.command.next = self.segmenter.read.val();
-        self.read_engine.command_valid.next = self.segmenter.read_valid.val() | self.work.read_valid.val();
+        self.read_engine.command_valid.next =
+            self.segmenter.read_valid.val() | self.work.read_valid.val();
         if self.work.read_valid.val() {
             self.read_engine.command.next = self.work.read.val();
         }
         self.work.read_ready.next = self.read_engine.command_ready.val();
-        self.segmenter.read_ready.next = self.read_engine.command_ready.val() & !self.work.read_valid.val();
+        self.segmenter.read_ready.next =
+            self.read_engine.command_ready.val() & !self.work.read_valid.val();
 
         // Frames.
         self.frames.now.next = self.registers.now.val();
@@ -535,6 +574,8 @@ impl Logic for Engine {
         self.back.payload.next = self.read_engine.payload_data.val();
         self.back.payload_valid.next = self.read_engine.payload_valid.val();
         self.read_engine.payload_ready.next = self.back.payload_ready.val();
+        self.frames.refusal.next = self.placement.refusal.val();
+        self.frames.refusal_valid.next = self.placement.refusal_valid.val();
         self.frames.assembled.next = self.back.assembled.val();
         for i in 0..4 {
             self.tx_tdata[i].next = self.back.tdata[i].val();
@@ -548,12 +589,14 @@ impl Logic for Engine {
         self.controls_sent.write_data.next = self.frames.control_done.val();
         self.controls_sent.write_enable.next = self.frames.control_done_valid.val();
         self.completion.acked.next = self.processor.acked.val();
-        self.completion.acked_valid.next = self.processor.acked_valid.val() | self.controls_sent.read_valid.val();
+        self.completion.acked_valid.next =
+            self.processor.acked_valid.val() | self.controls_sent.read_valid.val();
         if self.controls_sent.read_valid.val() {
             self.completion.acked.next = self.controls_sent.read_data.val();
         }
         self.controls_sent.read_ready.next = self.completion.acked_ready.val();
-        self.processor.acked_ready.next = self.completion.acked_ready.val() & !self.controls_sent.read_valid.val();
+        self.processor.acked_ready.next =
+            self.completion.acked_ready.val() & !self.controls_sent.read_valid.val();
         self.completion.time_now.next = self.registers.time_now.val();
         self.completion.load_address.next = self.work.message_address.val();
         self.completion.load_packets.next = self.work.load_packets.val();
@@ -567,6 +610,10 @@ impl Logic for Engine {
         self.notices.local_valid.next = self.segmenter.refused_valid.val();
         self.notices.invalid_connection.next = self.work.refused_connection.val();
         self.notices.invalid_valid.next = self.work.refused_valid.val();
+        self.notices.nack_connection.next = self.placement.nack_connection.val();
+        self.notices.nack_valid.next = self.placement.nack_valid.val();
+        self.notices.set_connection.next = self.router.connection.val();
+        self.notices.set_valid.next = self.router.connection_write.val();
         self.notices.failed_connection.next = self.prober.failed_connection.val();
         self.notices.failed_valid.next = self.prober.failed_valid.val();
         self.completion.notice.next = self.notices.notice.val();
@@ -575,7 +622,7 @@ impl Logic for Engine {
         self.write.record.next = self.completion.record.val();
         self.write.record_valid.next = self.completion.record_valid.val();
         self.completion.record_ready.next = self.write.record_ready.val();
-        self.interrupt.next = self.write.record_done_valid.val();
+        self.completion_interrupt.next = self.write.record_done_valid.val();
 
         // Host memory.
         self.m_axi_awaddr.next = self.write.awaddr.val();
@@ -605,7 +652,8 @@ impl Logic for Engine {
         self.telemetry.sent.next.bytes = self.frames.sent_bytes.val();
         self.telemetry.sent.next.probe = self.frames.sent.val().get_bits::<1>(1);
         self.telemetry.sent.next.resend = self.frames.sent_resend.val().into();
-        self.telemetry.sent_valid.next = self.frames.sent.val().get_bit(0) | self.frames.sent.val().get_bit(1);
+        self.telemetry.sent_valid.next =
+            self.frames.sent.val().get_bit(0) | self.frames.sent.val().get_bit(1);
         self.telemetry.lost.next.pair = self.processor.lost_pair.val();
         self.telemetry.lost.next.rtt = 0.into();
         self.telemetry.lost.next.sampled = 0.into();
@@ -643,7 +691,12 @@ impl Logic for Engine {
         self.events.placed.next = self.messages.complete_valid.val();
         self.events.local_refused.next = self.segmenter.refused_valid.val();
         self.events.failed.next = self.notices.stop_valid.val();
-        self.events.bus_error.next = self.write.write_error.val() | self.read_engine.read_error.val();
+        self.events.nack.next = self.placement.nack_valid.val();
+        self.events.local_bounds.next = !self.send_memory.translated.val().bad_key.any();
+        self.events.control_placed.next = self.messages.control_valid.val();
+        self.events.read_error.next = self.read_engine.read_error.val();
+        self.events.write_error.next = self.write.write_error.val();
+        self.events.doorbell.next = self.registers.doorbell_valid.val();
         self.counters.pulses.next = self.events.pulses.val();
         if self.reset.val() {
             self.ring_given.d.next = 0.into();

@@ -1,6 +1,7 @@
 //! What the host is told beside the completion of its work: CONTROL packets received, connections that failed.
 //!
-//! Each source has a small queue. A failure also stops the connection's sending, at the moment it is told.
+//! Each source has a small queue. A failure also stops the connection's sending, at the moment it is told; it is told
+//! once in a connection's life, what follows from it is not.
 
 use crate::rx::message_table::PlacedPacket;
 use crate::stream::SmallFifo;
@@ -22,6 +23,12 @@ pub struct Notices {
     /// A path that never answered.
     pub failed_connection: Signal<In, Bits<12>>,
     pub failed_valid: Signal<In, Bit>,
+    /// A packet that the peer refused.
+    pub nack_connection: Signal<In, Bits<12>>,
+    pub nack_valid: Signal<In, Bit>,
+    /// The connection is set up anew: it may fail again.
+    pub set_connection: Signal<In, Bits<12>>,
+    pub set_valid: Signal<In, Bit>,
     pub notice: Signal<Out, Notice>,
     pub notice_valid: Signal<Out, Bit>,
     pub notice_ready: Signal<In, Bit>,
@@ -31,7 +38,16 @@ pub struct Notices {
     locals: SmallFifo<Bits<12>>,
     invalids: SmallFifo<Bits<12>>,
     failures: SmallFifo<Bits<12>>,
-    source: Signal<Local, Bits<2>>,
+    nacks: SmallFifo<Bits<12>>,
+    stopped: DFF<Bits<64>>,
+    source: Signal<Local, Bits<3>>,
+    one: Signal<Local, Bits<64>>,
+    told_bit: Signal<Local, Bits<64>>,
+    set_bit: Signal<Local, Bits<64>>,
+    low6: Signal<Local, Bits<6>>,
+    failing: Signal<Local, Bits<12>>,
+    known: Signal<Local, Bit>,
+    pops: Signal<Local, Bit>,
     any: Signal<Local, Bit>,
 }
 
@@ -43,6 +59,7 @@ impl Notices {
             locals: SmallFifo::new(5),
             invalids: SmallFifo::new(5),
             failures: SmallFifo::new(5),
+            nacks: SmallFifo::new(5),
             ..Default::default()
         }
     }
@@ -51,11 +68,13 @@ impl Notices {
 impl Logic for Notices {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, controls, locals, invalids, failures);
+        dff_setup!(self, clock, stopped);
+        clock!(self, clock, controls, locals, invalids, failures, nacks);
         self.controls.reset.next = self.reset.val();
         self.locals.reset.next = self.reset.val();
         self.invalids.reset.next = self.reset.val();
         self.failures.reset.next = self.reset.val();
+        self.nacks.reset.next = self.reset.val();
         self.controls.write_data.next = self.control.val();
         self.controls.write_enable.next = self.control_valid.val();
         self.locals.write_data.next = self.local_connection.val();
@@ -64,6 +83,8 @@ impl Logic for Notices {
         self.invalids.write_enable.next = self.invalid_valid.val();
         self.failures.write_data.next = self.failed_connection.val();
         self.failures.write_enable.next = self.failed_valid.val();
+        self.nacks.write_data.next = self.nack_connection.val();
+        self.nacks.write_enable.next = self.nack_valid.val();
 
         self.source.next = 0.into();
         self.any.next = self.controls.read_valid.val();
@@ -91,18 +112,49 @@ impl Logic for Notices {
             self.notice.next.status = 3.into();
             self.notice.next.connection = self.failures.read_data.val();
         }
+        if self.nacks.read_valid.val() {
+            self.source.next = 4.into();
+            self.any.next = true;
+            self.notice.next.status = 2.into();
+            self.notice.next.connection = self.nacks.read_data.val();
+        }
         if self.source.val() != 0 {
             self.notice.next.kind = 2.into();
             self.notice.next.index = 0.into();
             self.notice.next.length = 0.into();
             self.notice.next.plane = 0.into();
         }
-        self.notice_valid.next = self.any.val();
-        self.controls.read_ready.next = self.notice_ready.val() & (self.source.val() == 0);
-        self.locals.read_ready.next = self.notice_ready.val() & (self.source.val() == 1);
-        self.invalids.read_ready.next = self.notice_ready.val() & (self.source.val() == 2);
-        self.failures.read_ready.next = self.notice_ready.val() & (self.source.val() == 3);
-        self.stop_connection.next = self.notice.val().connection;
-        self.stop_valid.next = self.notice_ready.val() & self.any.val() & (self.source.val() != 0);
+
+        // A failure of a connection that is stopped already is passed over.
+        self.one.next = 1.into();
+        self.failing.next = self.notice.val().connection;
+        self.low6.next = bit_cast::<6, 12>(self.failing.val());
+        self.told_bit.next = self.one.val() << self.low6.val();
+        self.known.next =
+            (self.source.val() != 0) & (self.stopped.q.val() & self.told_bit.val()).any();
+        self.low6.next = bit_cast::<6, 12>(self.set_connection.val());
+        self.set_bit.next = 0.into();
+        if self.set_valid.val() {
+            self.set_bit.next = self.one.val() << self.low6.val();
+        }
+        // Not in the cycle in which a connection is set: both would write its settings.
+        self.notice_valid.next = self.any.val() & !self.known.val() & !self.set_valid.val();
+        self.pops.next =
+            self.any.val() & !self.set_valid.val() & (self.notice_ready.val() | self.known.val());
+        self.controls.read_ready.next = self.pops.val() & (self.source.val() == 0);
+        self.locals.read_ready.next = self.pops.val() & (self.source.val() == 1);
+        self.invalids.read_ready.next = self.pops.val() & (self.source.val() == 2);
+        self.failures.read_ready.next = self.pops.val() & (self.source.val() == 3);
+        self.nacks.read_ready.next = self.pops.val() & (self.source.val() == 4);
+        self.stop_connection.next = self.failing.val();
+        self.stop_valid.next = self.pops.val() & !self.known.val() & (self.source.val() != 0);
+        self.stopped.d.next = self.stopped.q.val() & !self.set_bit.val();
+        if self.stop_valid.val() {
+            self.stopped.d.next =
+                (self.stopped.q.val() & !self.set_bit.val()) | self.told_bit.val();
+        }
+        if self.reset.val() {
+            self.stopped.d.next = 0.into();
+        }
     }
 }

@@ -5,6 +5,43 @@ use crate::top::configuration::Configuration;
 use crate::top::engine::Engine;
 use std::fmt::Write as _;
 
+/// The Verilog of a block between registers, its top called `name`: what synthesis measures, so that a
+/// block's own paths count from register to register.
+pub fn between_registers<B: rust_hdl::prelude::Block>(name: &str, block: B) -> String {
+    let core = format!("{name}_core");
+    let mut text = emit::verilog(&core, block);
+    let ports = ports(&text, &core);
+    let (mut list, mut body, mut pins) = (Vec::new(), String::new(), Vec::new());
+    for port in &ports {
+        let (flat, width) = (port.inside.replace('$', "_"), port.width - 1);
+        if port.inside == "clock" {
+            list.push("  input wire clock".to_owned());
+            pins.push("    .clock(clock)".to_owned());
+            continue;
+        }
+        pins.push(format!("    .{}({flat}_inner)", port.inside));
+        if port.output {
+            list.push(format!("  output reg [{width}:0] {flat}"));
+            body += &format!(
+                "  wire [{width}:0] {flat}_inner;\n  always @(posedge clock) {flat} <= {flat}_inner;\n"
+            );
+        } else {
+            list.push(format!("  input wire [{width}:0] {flat}"));
+            body += &format!(
+                "  reg [{width}:0] {flat}_inner;\n  always @(posedge clock) {flat}_inner <= {flat};\n"
+            );
+        }
+    }
+    writeln!(
+        text,
+        "\nmodule {name}(\n{}\n);\n{body}  {core} core(\n{}\n  );\nendmodule",
+        list.join(",\n"),
+        pins.join(",\n")
+    )
+    .expect("a string can be written to");
+    text
+}
+
 /// A port of the wrapper: direction, width in bits, name outside, name inside.
 struct Port {
     output: bool,
@@ -32,13 +69,20 @@ pub fn verilog(configuration: &Configuration) -> String {
     ]
     .map(str::to_owned);
     let all: Vec<_> = declared.into_iter().chain(extra).collect();
+    let idle: String = ports
+        .iter()
+        .filter(|port| {
+            port.output && plane_of(&port.inside).is_some_and(|plane| plane >= configuration.planes)
+        })
+        .map(|port| format!("  wire [{}:0] idle_{};\n", port.width - 1, port.outside))
+        .collect();
     let connected: Vec<_> = ports
         .iter()
         .map(|port| connection(port, configuration.planes))
         .collect();
     writeln!(
         out,
-        "\nmodule {name}(\n{}\n);\n  assign s_axil_bresp = 2'b00;\n  assign s_axil_rresp = 2'b00;\n  wire unused = &{{1'b0, s_axil_wstrb}};\n  {core} core(\n{}\n  );\nendmodule",
+        "\nmodule {name}(\n{}\n);\n  assign s_axil_bresp = 2'b00;\n  assign s_axil_rresp = 2'b00;\n{idle}  {core} core(\n{}\n  );\nendmodule",
         all.join(",\n"),
         connected.join(",\n")
     )
@@ -112,7 +156,7 @@ fn connection(port: &Port, planes: usize) -> String {
     let outside = if plane_of(&port.inside).is_none_or(|plane| plane < planes) {
         port.outside.clone()
     } else if port.output {
-        String::new()
+        format!("idle_{}", port.outside)
     } else if port.outside.ends_with("tready") {
         "1'b1".to_owned()
     } else {

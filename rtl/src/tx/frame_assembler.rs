@@ -34,7 +34,6 @@ pub struct FrameAssembler {
     keep: DFF<Bits<64>>,
     joined_info: DFF<BeatInfo>,
     joined_valid: DFF<Bit>,
-    masked: DFF<Bits<512>>,
     masked_info: DFF<BeatInfo>,
     masked_valid: DFF<Bit>,
     bodied: Signal<Local, Bit>,
@@ -62,7 +61,6 @@ impl Logic for FrameAssembler {
             keep,
             joined_info,
             joined_valid,
-            masked,
             masked_info,
             masked_valid
         );
@@ -115,12 +113,12 @@ impl Logic for FrameAssembler {
         self.joined_info.d.next = self.info.val();
         self.joined_valid.d.next = self.sends.val() & !self.reset.val();
 
+        self.mask.clock.next = self.clock.val();
         self.mask.data.next = self.joined.q.val();
         self.mask.keep.next = self.keep.q.val();
-        self.masked.d.next = self.mask.masked.val();
         self.masked_info.d.next = self.joined_info.q.val();
         self.masked_valid.d.next = self.joined_valid.q.val();
-        self.out_data.next = self.masked.q.val();
+        self.out_data.next = self.mask.masked.val();
         self.out_info.next = self.masked_info.q.val();
         self.out_valid.next = self.masked_valid.q.val();
         if self.reset.val() {

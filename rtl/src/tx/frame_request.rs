@@ -5,10 +5,11 @@
 //! 3 cycles. A CONTROL frame is whole in host memory; it is reported when its last beat has been assembled.
 
 use crate::bundle;
+use crate::rx::placement::Refusal;
 use crate::stream::{Ram, SmallFifo};
-use crate::tx::header_builder::FrameRequest as Request;
 use crate::tx::ack_generator::AckFrame;
 use crate::tx::ack_processor::AckedPacket;
+use crate::tx::header_builder::FrameRequest as Request;
 use crate::tx::segmenter::Outgoing;
 use rust_hdl::prelude::*;
 
@@ -42,6 +43,11 @@ bundle! {
 bundle! {
     /// What follows in PROBE.
     ProbeWire { mask: 16, train: 8, rest: 40 }
+}
+
+bundle! {
+    /// What follows in NACK.
+    NackWire { reason: 8, stream: 8, message1: 8, message0: 8, detail: 64, reserved: 32 }
 }
 
 bundle! {
@@ -79,6 +85,9 @@ pub struct FrameRequest {
     pub ack: Signal<In, AckFrame>,
     pub ack_frame_valid: Signal<In, Bit>,
     pub ack_frame_ready: Signal<Out, Bit>,
+    /// A packet was refused: tell the peer. One that finds the queue full is refused again when it is sent again.
+    pub refusal: Signal<In, Refusal>,
+    pub refusal_valid: Signal<In, Bit>,
     pub ack_room: Signal<In, Bits<4>>,
     /// Beats that the ACK taken will need in its plane's FIFO; 0: none taken.
     pub ack_plane: Signal<Out, Bits<2>>,
@@ -99,8 +108,8 @@ pub struct FrameRequest {
     pub assembled: Signal<In, Bit>,
     pub control_done: Signal<Out, AckedPacket>,
     pub control_done_valid: Signal<Out, Bit>,
-    /// A frame was handed on: data, probe, ACK, CONTROL; and whether it is a resend.
-    pub sent: Signal<Out, Bits<4>>,
+    /// A frame was handed on: data, probe, ACK, CONTROL, NACK; and whether it is a resend.
+    pub sent: Signal<Out, Bits<5>>,
     pub sent_resend: Signal<Out, Bit>,
     pub sent_pair: Signal<Out, Bits<17>>,
     pub sent_bytes: Signal<Out, Bits<13>>,
@@ -109,8 +118,15 @@ pub struct FrameRequest {
     entropies: Ram<Bits<16>, 17>,
     peers: Ram<Peer, 12>,
     marks: SmallFifo<FrameMark>,
+    refusals: SmallFifo<Refusal>,
     step: DFF<Compose>,
     of_ack: DFF<Bit>,
+    of_nack: DFF<Bit>,
+    refused: DFF<Bits<16>>,
+    nack: Signal<Local, NackWire>,
+    takes_nack: Signal<Local, Bit>,
+    nack_pair: Signal<Local, Bits<17>>,
+    nack_rooms: Signal<Local, Bits<4>>,
     item: DFF<Outgoing>,
     blocks: DFF<BlocksWire>,
     count: DFF<Bits<3>>,
@@ -147,7 +163,7 @@ pub struct FrameRequest {
     is_probe: Signal<Local, Bit>,
     is_control: Signal<Local, Bit>,
     goes: Signal<Local, Bit>,
-    kinds: Signal<Local, Bits<4>>,
+    kinds: Signal<Local, Bits<5>>,
 }
 
 impl FrameRequest {
@@ -158,6 +174,7 @@ impl FrameRequest {
             entropies: Ram::new(connection_bits + 5),
             peers: Ram::new(connection_bits),
             marks: SmallFifo::new(5),
+            refusals: SmallFifo::new(4),
             ..Default::default()
         }
     }
@@ -166,17 +183,44 @@ impl FrameRequest {
 impl Logic for FrameRequest {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, of_ack, item, blocks, count, pair, route_now, entropy_now, peer_now);
-        clock!(self, clock, routes, entropies, peers, marks);
+        dff_setup!(
+            self,
+            clock,
+            step,
+            of_ack,
+            of_nack,
+            refused,
+            item,
+            blocks,
+            count,
+            pair,
+            route_now,
+            entropy_now,
+            peer_now
+        );
+        clock!(self, clock, routes, entropies, peers, marks, refusals);
+        self.refusals.reset.next = self.reset.val();
+        self.refusals.write_data.next = self.refusal.val();
+        self.refusals.write_enable.next = self.refusal_valid.val();
         self.marks.reset.next = self.reset.val();
 
         // Pick: an ACK if there is room for it, else the next packet.
         self.ack_pair.next = self.ack.val().pair;
         self.rooms.next = self.ack_room.val() >> self.ack_pair.val().get_bits::<2>(3);
-        self.takes_ack.next =
-            (self.step.q.val() == Compose::Pick) & self.ack_frame_valid.val() & self.rooms.val().get_bit(0);
-        self.takes_item.next =
-            (self.step.q.val() == Compose::Pick) & self.outgoing_valid.val() & !self.takes_ack.val();
+        self.takes_ack.next = (self.step.q.val() == Compose::Pick)
+            & self.ack_frame_valid.val()
+            & self.rooms.val().get_bit(0);
+        self.nack_pair.next = self.refusals.read_data.val().pair;
+        self.nack_rooms.next = self.ack_room.val() >> self.nack_pair.val().get_bits::<2>(3);
+        self.takes_nack.next = (self.step.q.val() == Compose::Pick)
+            & self.refusals.read_valid.val()
+            & self.nack_rooms.val().get_bit(0)
+            & !self.takes_ack.val();
+        self.refusals.read_ready.next = self.takes_nack.val();
+        self.takes_item.next = (self.step.q.val() == Compose::Pick)
+            & self.outgoing_valid.val()
+            & !self.takes_ack.val()
+            & !self.takes_nack.val();
         self.ack_frame_ready.next = self.takes_ack.val();
         self.outgoing_ready.next = self.takes_item.val();
         self.ack_plane.next = self.ack_pair.val().get_bits::<2>(3);
@@ -187,7 +231,14 @@ impl Logic for FrameRequest {
                 self.ack_beats.next = 3.into();
             }
         }
+        if self.takes_nack.val() {
+            self.ack_plane.next = self.nack_pair.val().get_bits::<2>(3);
+            self.ack_beats.next = 2.into();
+        }
         self.pick_pair.next = self.outgoing.val().pair;
+        if self.takes_nack.val() {
+            self.pick_pair.next = self.nack_pair.val();
+        }
         if self.takes_ack.val() {
             self.pick_pair.next = self.ack_pair.val();
         }
@@ -206,10 +257,14 @@ impl Logic for FrameRequest {
         self.peers.write_address.next = self.peer_connection.val();
         self.peers.write_data.next = self.peer.val();
         self.peers.write_enable.next = self.peer_write.val();
-        self.goes.next = (self.step.q.val() == Compose::Send) & self.request_ready.val() & !self.marks.full.val();
+        self.goes.next = (self.step.q.val() == Compose::Send)
+            & self.request_ready.val()
+            & !self.marks.full.val();
         match self.step.q.val() {
             Compose::Pick => {
                 self.of_ack.d.next = self.takes_ack.val();
+                self.of_nack.d.next = self.takes_nack.val();
+                self.refused.d.next = self.refusals.read_data.val().message;
                 self.pair.d.next = self.pick_pair.val();
                 self.item.d.next = self.outgoing.val();
                 self.blocks.d.next.block0 = self.ack.val().block0;
@@ -217,7 +272,7 @@ impl Logic for FrameRequest {
                 self.blocks.d.next.block2 = self.ack.val().block2;
                 self.blocks.d.next.block3 = self.ack.val().block3;
                 self.count.d.next = self.ack.val().count;
-                if self.takes_ack.val() | self.takes_item.val() {
+                if self.takes_ack.val() | self.takes_item.val() | self.takes_nack.val() {
                     self.step.d.next = Compose::Look;
                 }
             }
@@ -238,9 +293,12 @@ impl Logic for FrameRequest {
         }
 
         // The common header.
-        self.is_data.next = !self.of_ack.q.val() & (self.item.q.val().kind == 0);
-        self.is_probe.next = !self.of_ack.q.val() & (self.item.q.val().kind == 1);
-        self.is_control.next = !self.of_ack.q.val() & (self.item.q.val().kind == 2);
+        self.is_data.next =
+            !self.of_ack.q.val() & !self.of_nack.q.val() & (self.item.q.val().kind == 0);
+        self.is_probe.next =
+            !self.of_ack.q.val() & !self.of_nack.q.val() & (self.item.q.val().kind == 1);
+        self.is_control.next =
+            !self.of_ack.q.val() & !self.of_nack.q.val() & (self.item.q.val().kind == 2);
         self.connection24.next = self.peer_now.q.val().connection;
         self.incarnation16.next = self.peer_now.q.val().incarnation;
         self.psn24.next = self.item.q.val().psn;
@@ -288,6 +346,16 @@ impl Logic for FrameRequest {
             self.common.next.time0 = 0.into();
         }
 
+        if self.of_nack.q.val() {
+            self.common.next.kind = 0x12.into();
+            self.common.next.b8 = 0.into();
+            self.common.next.b9 = 0.into();
+            self.common.next.b10 = 0.into();
+            self.common.next.epoch = 0.into();
+            self.common.next.ordinal1 = 0.into();
+            self.common.next.ordinal0 = 0.into();
+        }
+
         // What follows it.
         self.remote64.next = self.item.q.val().address;
         self.key32.next = self.item.q.val().key;
@@ -331,6 +399,15 @@ impl Logic for FrameRequest {
         if self.is_probe.val() {
             self.body.next = bit_cast::<896, 64>(self.probe.val().into()) << 128;
         }
+        self.nack.next.reason = 2.into();
+        self.nack.next.stream = 0.into();
+        self.nack.next.message1 = self.refused.q.val().get_bits::<8>(8);
+        self.nack.next.message0 = self.refused.q.val().get_bits::<8>(0);
+        self.nack.next.detail = 0.into();
+        self.nack.next.reserved = 0.into();
+        if self.of_nack.q.val() {
+            self.body.next = bit_cast::<896, 128>(self.nack.val().into()) << 128;
+        }
         if self.of_ack.q.val() {
             self.body.next = bit_cast::<896, 768>(self.blocks.q.val().into()) << 128;
         }
@@ -366,8 +443,11 @@ impl Logic for FrameRequest {
         if self.of_ack.q.val() {
             self.request.next.transport_bytes = self.ack_bytes.val() + 16;
         }
+        if self.of_nack.q.val() {
+            self.request.next.transport_bytes = 32.into();
+        }
         self.request.next.payload_bytes = 0.into();
-        if !self.of_ack.q.val() {
+        if !self.of_ack.q.val() & !self.of_nack.q.val() {
             self.request.next.payload_bytes = self.item.q.val().length;
         }
         self.request.next.payload_source_lane = self.item.q.val().source;
@@ -381,13 +461,15 @@ impl Logic for FrameRequest {
         self.marks.read_ready.next = self.assembled.val();
         self.control_done.next.connection = 0.into();
         self.control_done.next.slot = self.marks.read_data.val().slot;
-        self.control_done_valid.next = self.assembled.val() & self.marks.read_data.val().control.any();
+        self.control_done_valid.next =
+            self.assembled.val() & self.marks.read_data.val().control.any();
         self.kinds.next = 0.into();
         if self.goes.val() {
             self.kinds.next = self.kinds.val().replace_bit(0, self.is_data.val());
             self.kinds.next = self.kinds.val().replace_bit(1, self.is_probe.val());
             self.kinds.next = self.kinds.val().replace_bit(2, self.of_ack.q.val());
             self.kinds.next = self.kinds.val().replace_bit(3, self.is_control.val());
+            self.kinds.next = self.kinds.val().replace_bit(4, self.of_nack.q.val());
         }
         self.sent.next = self.kinds.val();
         self.sent_resend.next = self.item.q.val().resend.any();

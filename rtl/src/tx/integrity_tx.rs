@@ -31,7 +31,6 @@ pub struct IntegrityTx {
     unwind4: CrcUnwind,
     unwind5: CrcUnwind,
     insert: CrcInsert,
-    covered: DFF<Bits<512>>,
     valid1: DFF<Bit>,
     valid2: DFF<Bit>,
     valid3: DFF<Bit>,
@@ -81,17 +80,17 @@ impl Logic for IntegrityTx {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, covered, valid1, valid2, valid3, info1, info2, info3, state, zeros4,
-            zeros5, zeros6, zeros7, zeros8, zeros9, ended4, ended5, ended6, ended7, ended8, ended9,
+            self, clock, valid1, valid2, valid3, info1, info2, info3, state, zeros4, zeros5,
+            zeros6, zeros7, zeros8, zeros9, ended4, ended5, ended6, ended7, ended8, ended9,
             ended10, state5, state6, state7, state8, state9, state10
         );
         clock!(self, clock, fold, insert);
         // Covered in the first beat: IP addresses at bytes 26..34, the UDP destination port at 36, all from 42 on.
+        self.mask.clock.next = self.clock.val();
         self.mask.data.next = self.data.val();
-        self.mask.keep.next = 0xffff_fc33_fc00_0000_u64.into();
-        self.covered.d.next = self.data.val();
+        self.mask.keep.next = 0xffff_ffff_ffff_ffff_u64.into();
         if self.info.val().first {
-            self.covered.d.next = self.mask.masked.val();
+            self.mask.keep.next = 0xffff_fc33_fc00_0000_u64.into();
         }
         self.valid1.d.next = self.valid.val() & !self.reset.val();
         self.valid2.d.next = self.valid1.q.val();
@@ -99,7 +98,7 @@ impl Logic for IntegrityTx {
         self.info1.d.next = self.info.val();
         self.info2.d.next = self.info1.q.val();
         self.info3.d.next = self.info2.q.val();
-        self.fold.data.next = self.covered.q.val();
+        self.fold.data.next = self.mask.masked.val();
         self.fold.valid.next = self.valid1.q.val();
         self.step.previous.next = self.state.q.val();
         self.step.first.next = self.info3.q.val().first;

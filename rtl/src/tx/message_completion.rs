@@ -138,8 +138,10 @@ impl MessageCompletion {
 impl Logic for MessageCompletion {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, tally, packet, count, total, held, deliver, connection, slot, said, of_notice, order,
-            ring_now);
+        dff_setup!(
+            self, clock, tally, packet, count, total, held, deliver, connection, slot, said,
+            of_notice, order, ring_now
+        );
         clock!(self, clock, counts, packets, orders, rings, finished);
         self.finished.reset.next = self.reset.val();
 
@@ -172,8 +174,10 @@ impl Logic for MessageCompletion {
                     self.held.d.next = self.address.val();
                     self.tally.d.next = Tally::Look;
                 } else {
-                    self.clears.next = self.clear_valid.val() & (self.deliver.q.val() == Deliver::Wait)
-                        & !self.finished.read_valid.val() & !self.notice_valid.val();
+                    self.clears.next = self.clear_valid.val()
+                        & (self.deliver.q.val() == Deliver::Wait)
+                        & !self.finished.read_valid.val()
+                        & !self.notice_valid.val();
                     self.counts.write_address.next = self.clear_address.val();
                     self.counts.write_data.next = 0.into();
                     self.counts.write_enable.next = self.clears.val();
@@ -220,7 +224,8 @@ impl Logic for MessageCompletion {
         self.oldest_done.next = self.shifted.val().get_bit(0) ^ self.head.val().get_bit(6);
         self.emits.next = (self.deliver.q.val() == Deliver::Emit) & self.record_ready.val();
         self.notice_ready.next = (self.deliver.q.val() == Deliver::Wait) & self.notice_valid.val();
-        self.finished.read_ready.next = (self.deliver.q.val() == Deliver::Wait) & !self.notice_valid.val();
+        self.finished.read_ready.next =
+            (self.deliver.q.val() == Deliver::Wait) & !self.notice_valid.val();
         self.orders.write_address.next = self.connection.q.val();
         self.orders.write_data.next = self.order.q.val();
         self.orders.write_enable.next = false;
@@ -240,7 +245,8 @@ impl Logic for MessageCompletion {
                     self.deliver.d.next = Deliver::Look;
                 }
                 if self.clears.val() & self.clears_order.val() {
-                    self.orders.write_address.next = bit_cast::<12, 18>(self.clear_address.val() >> 6);
+                    self.orders.write_address.next =
+                        bit_cast::<12, 18>(self.clear_address.val() >> 6);
                     self.orders.write_data.next.done = 0.into();
                     self.orders.write_data.next.head = 0.into();
                     self.orders.write_data.next.written = 0.into();

@@ -101,7 +101,9 @@ impl Prober {
 impl Logic for Prober {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, pair, ordinal, acked, watch, age, idle, moved, limit, due, paths);
+        dff_setup!(
+            self, clock, step, pair, ordinal, acked, watch, age, idle, moved, limit, due, paths
+        );
         clock!(self, clock, ordinals, ackeds, watches);
         self.ordinals.read_address.next = self.pair.q.val();
         self.ordinals.read_enable.next = true;
@@ -169,7 +171,8 @@ impl Logic for Prober {
         for i in 0..8 {
             self.here.next = i.to_bits();
             if self.k.val() == self.here.val() {
-                self.paths_after.next = self.paths_after.val().replace_bit(i, self.suspicious.val());
+                self.paths_after.next =
+                    self.paths_after.val().replace_bit(i, self.suspicious.val());
             }
         }
         match self.step.q.val() {
@@ -222,7 +225,8 @@ impl Logic for Prober {
 
         self.suspect_slot.next = self.pair.q.val().get_bits::<14>(3);
         self.suspect_paths.next = self.paths_after.val();
-        self.suspect_write.next = (self.step.q.val() == Sweep::Act) & !self.stays.val() & (self.k.val() == 7);
+        self.suspect_write.next =
+            (self.step.q.val() == Sweep::Act) & !self.stays.val() & (self.k.val() == 7);
 
         self.probe.next.kind = 1.into();
         self.probe.next.pair = self.pair.q.val();

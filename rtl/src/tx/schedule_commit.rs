@@ -20,6 +20,8 @@ pub struct ScheduleCommit {
     pub path_sent: Signal<In, PathSent>,
     pub position: Signal<In, SendPosition>,
     pub has_data: Signal<In, Bit>,
+    /// The connection may send; what is forced on the paths of one that may not is dropped.
+    pub enabled: Signal<In, Bit>,
     /// The packet ends its message; that message is the last one known.
     pub ends: Signal<In, Bit>,
     pub last: Signal<In, Bit>,
@@ -65,10 +67,12 @@ pub struct ScheduleCommit {
 impl Logic for ScheduleCommit {
     #[hdl_gen]
     fn update(&mut self) {
-        self.is_resend.next = self.valid.val() & self.fixed.val() & (self.order.val().kind == 0);
+        self.is_resend.next =
+            self.valid.val() & self.fixed.val() & (self.order.val().kind == 0) & self.enabled.val();
         self.is_probe.next = self.valid.val()
             & self.fixed.val()
             & (self.order.val().kind == 1)
+            & self.enabled.val()
             & self.log_room.val();
         self.is_control.next = self.valid.val() & self.fixed.val() & (self.order.val().kind == 2);
         self.is_clear.next = self.valid.val() & self.fixed.val() & (self.order.val().kind == 3);

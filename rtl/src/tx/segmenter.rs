@@ -111,8 +111,10 @@ impl Segmenter {
 impl Logic for Segmenter {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, job1, valid1, job2, valid2, message2, shift2, part3, valid3, left3, local3, key3, mtu3,
-            local4, key4, second);
+        dff_setup!(
+            self, clock, job1, valid1, job2, valid2, message2, shift2, part3, valid3, left3,
+            local3, key3, mtu3, local4, key4, second
+        );
         clock!(self, clock, jobs, messages, mtus, reads, queue);
         self.jobs.reset.next = self.reset.val();
         self.reads.reset.next = self.reset.val();
@@ -121,11 +123,14 @@ impl Logic for Segmenter {
         self.jobs.write_enable.next = self.job_valid.val();
 
         // Take a job while there is room behind the whole pipeline for what is in it.
-        self.take.next = self.jobs.read_valid.val() & (self.queue.level.val() < 16) & (self.reads.level.val() < 16);
+        self.take.next = self.jobs.read_valid.val()
+            & (self.queue.level.val() < 16)
+            & (self.reads.level.val() < 16);
         self.jobs.read_ready.next = self.take.val();
         self.head_pair.next = self.jobs.read_data.val().pair;
         self.base.next = bit_cast::<18, 17>(self.head_pair.val() >> 5) << 6;
-        self.messages.read_address.next = self.base.val() | bit_cast::<18, 6>(self.jobs.read_data.val().slot);
+        self.messages.read_address.next =
+            self.base.val() | bit_cast::<18, 6>(self.jobs.read_data.val().slot);
         self.messages.read_enable.next = true;
         self.messages.write_address.next = self.message_address.val();
         self.messages.write_data.next = self.message.val();
@@ -165,7 +170,8 @@ impl Logic for Segmenter {
         self.part3.d.next.last = 0.into();
         self.part3.d.next.source = 0.into();
         self.left3.d.next = self.message2.q.val().length - self.offset2.val();
-        self.local3.d.next = self.message2.q.val().local_address + bit_cast::<64, 32>(self.offset2.val());
+        self.local3.d.next =
+            self.message2.q.val().local_address + bit_cast::<64, 32>(self.offset2.val());
         self.key3.d.next = self.message2.q.val().local_key;
         self.one13.next = 1.into();
         self.mtu3.d.next = self.one13.val() << self.shift2.q.val();
@@ -184,7 +190,9 @@ impl Logic for Segmenter {
         }
         self.part4[0].d.next = self.part3.q.val();
         self.part4[0].d.next.last = 0.into();
-        if (self.left3.q.val() <= bit_cast::<32, 13>(self.mtu3.q.val())) | (self.part3.q.val().kind == 2) {
+        if (self.left3.q.val() <= bit_cast::<32, 13>(self.mtu3.q.val()))
+            | (self.part3.q.val().kind == 2)
+        {
             self.length3.next = bit_cast::<13, 32>(self.left3.q.val());
             self.part4[0].d.next.last = 1.into();
         }
@@ -193,7 +201,8 @@ impl Logic for Segmenter {
         }
         self.part4[0].d.next.length = self.length3.val();
         self.remote4.next = self.part3.q.val().address;
-        self.part4[0].d.next.address = self.remote4.val() + bit_cast::<64, 32>(self.part3.q.val().offset);
+        self.part4[0].d.next.address =
+            self.remote4.val() + bit_cast::<64, 32>(self.part3.q.val().offset);
         self.part4[0].d.next.source = self.lane.val().get_bits::<6>(0);
         self.valid4[0].d.next = self.valid3.q.val() & !self.reset.val();
         self.local4.d.next = self.local3.q.val();
@@ -212,7 +221,8 @@ impl Logic for Segmenter {
         self.reads.write_data.next.address0 = self.translated.val().address0;
         self.reads.write_data.next.length0 = self.translated.val().length0;
         self.reads.write_data.next.address1 = self.translated.val().address1;
-        self.reads.write_data.next.length1 = self.translated.val().length - self.translated.val().length0;
+        self.reads.write_data.next.length1 =
+            self.translated.val().length - self.translated.val().length0;
         self.reads.write_enable.next = self.wants.val();
         self.queue.write_data.next = self.now.val();
         self.queue.write_enable.next = self.now_valid.val() & !self.bad.val();
@@ -244,7 +254,8 @@ impl Logic for Segmenter {
             self.read.next.last = 1.into();
         }
         self.read_valid.next = self.reads.read_valid.val();
-        self.reads.read_ready.next = self.read_ready.val() & (self.second.q.val() | !self.two.val());
+        self.reads.read_ready.next =
+            self.read_ready.val() & (self.second.q.val() | !self.two.val());
         if self.reads.read_valid.val() & self.read_ready.val() {
             self.second.d.next = !self.second.q.val() & self.two.val();
         }

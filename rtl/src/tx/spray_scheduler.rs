@@ -150,6 +150,7 @@ pub struct SprayScheduler {
     load18: Signal<Local, Bits<18>>,
     packets7: DFF<Bits<19>>,
     has_data: [DFF<Bit>; 5],
+    enabled: [DFF<Bit>; 5],
     tight: [DFF<Bit>; 5],
     next_index7: Signal<Local, Bits<19>>,
     next_message7: Signal<Local, Bits<16>>,
@@ -342,10 +343,12 @@ impl Logic for SprayScheduler {
         for i in 0..5 {
             self.position[i + 1].d.next = self.position[i].q.val();
             self.has_data[i].clock.next = self.clock.val();
+            self.enabled[i].clock.next = self.clock.val();
             self.tight[i].clock.next = self.clock.val();
         }
         for i in 0..4 {
             self.has_data[i + 1].d.next = self.has_data[i].q.val();
+            self.enabled[i + 1].d.next = self.enabled[i].q.val();
             self.tight[i + 1].d.next = self.tight[i].q.val();
         }
         for i in 0..3 {
@@ -363,6 +366,7 @@ impl Logic for SprayScheduler {
         self.message5.next = self.position[0].q.val().message;
         self.has_data[0].d.next =
             (self.message5.val() != self.loads[0].q.val()) & self.settings5.q.val().enabled.any();
+        self.enabled[0].d.next = self.settings5.q.val().enabled.any();
         self.tight[0].d.next = self.settings5.q.val().window < 4;
         self.connection18.next = bit_cast::<18, 17>(self.pair5.val() >> 5) << 6;
         self.packets.read_address.next =
@@ -400,6 +404,7 @@ impl Logic for SprayScheduler {
         self.commit.path_sent.next = self.sent10.q.val();
         self.commit.position.next = self.position[5].q.val();
         self.commit.has_data.next = self.has_data[4].q.val();
+        self.commit.enabled.next = self.enabled[4].q.val();
         self.commit.ends.next = self.ends[2].q.val();
         self.commit.last.next = self.last[2].q.val();
         self.commit.tight.next = self.tight[4].q.val();

@@ -41,6 +41,8 @@ impl TxBack {
     /// The whole back.
     pub fn new() -> Self {
         Self {
+            builder: HeaderBuilder::new(),
+            aligner: Aligner::new(),
             integrity: IntegrityTx::new(),
             ..Self::default()
         }

@@ -165,10 +165,39 @@ impl WorkQueue {
 impl Logic for WorkQueue {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, wanted, again, just_woken, turn, step, connection, producer, fetched, head, ring_now,
-            fetched_next, can, more, entry_address, m1, m1_fetch, m1_valid, m1_good, m1_plane, m1_rounded, m2, m2_connection,
-            m2_valid, m2_good, m2_plane, m2_packets);
-        clock!(self, clock, producers, fetcheds, heads, rings, under_way, controls, picker);
+        dff_setup!(
+            self,
+            clock,
+            wanted,
+            again,
+            just_woken,
+            turn,
+            step,
+            connection,
+            producer,
+            fetched,
+            head,
+            ring_now,
+            fetched_next,
+            can,
+            more,
+            entry_address,
+            m1,
+            m1_fetch,
+            m1_valid,
+            m1_good,
+            m1_plane,
+            m1_rounded,
+            m2,
+            m2_connection,
+            m2_valid,
+            m2_good,
+            m2_plane,
+            m2_packets
+        );
+        clock!(
+            self, clock, producers, fetcheds, heads, rings, under_way, controls, picker
+        );
         self.under_way.reset.next = self.reset.val();
         self.controls.reset.next = self.reset.val();
         self.one.next = 1.into();
@@ -221,7 +250,8 @@ impl Logic for WorkQueue {
         self.clears.next = false;
         match self.step.q.val() {
             FetchStep::Pick => {
-                self.clears.next = self.clear_valid.val() & !self.doorbell_valid.val() & !self.m2_valid.q.val();
+                self.clears.next =
+                    self.clear_valid.val() & !self.doorbell_valid.val() & !self.m2_valid.q.val();
                 if self.picker.any.val() & !self.clears.val() {
                     self.connection.d.next = bit_cast::<12, 6>(self.picker.index.val());
                     self.turn.d.next = self.picker.index.val();
@@ -234,8 +264,9 @@ impl Logic for WorkQueue {
                 self.head.d.next = self.heads.read_data.val();
                 self.ring_now.d.next = self.rings.read_data.val();
                 // What came in the cycle of the reading and comes from here on is not in what was read.
-                self.again.d.next =
-                    (self.again.q.val() & !self.picked_bit.val()) | self.just_woken.q.val() | self.wakes.val();
+                self.again.d.next = (self.again.q.val() & !self.picked_bit.val())
+                    | self.just_woken.q.val()
+                    | self.wakes.val();
                 self.step.d.next = FetchStep::Judge;
             }
             FetchStep::Judge => {
@@ -248,7 +279,8 @@ impl Logic for WorkQueue {
                 self.step.d.next = FetchStep::Issue;
             }
             FetchStep::Issue => {
-                self.issued.next = self.can.q.val() & self.read_ready.val() & !self.under_way.full.val();
+                self.issued.next =
+                    self.can.q.val() & self.read_ready.val() & !self.under_way.full.val();
                 if self.issued.val() | !self.can.q.val() {
                     self.step.d.next = FetchStep::Pick;
                     if !self.can.q.val() | !self.more.q.val() {
@@ -267,7 +299,8 @@ impl Logic for WorkQueue {
         self.read.next.length = 64.into();
         self.read.next.work_request = 1.into();
         self.read.next.last = 1.into();
-        self.read_valid.next = (self.step.q.val() == FetchStep::Issue) & self.can.q.val() & !self.under_way.full.val();
+        self.read_valid.next =
+            (self.step.q.val() == FetchStep::Issue) & self.can.q.val() & !self.under_way.full.val();
         self.under_way.write_data.next.connection = self.connection.q.val();
         self.under_way.write_data.next.message = self.fetched.q.val();
         self.under_way.write_data.next.mtu_shift = self.ring_now.q.val().mtu_shift;
@@ -293,7 +326,9 @@ impl Logic for WorkQueue {
         self.rings.write_enable.next = self.ring_write.val();
 
         // The request has come: what it asks, and how many packets that makes.
-        self.take.next = self.beat_valid.val() & self.under_way.read_valid.val() & !self.clears.val()
+        self.take.next = self.beat_valid.val()
+            & self.under_way.read_valid.val()
+            & !self.clears.val()
             & (self.controls.level.val() < 60);
         self.beat_ready.next = self.take.val();
         self.under_way.read_ready.next = self.take.val();
@@ -301,9 +336,12 @@ impl Logic for WorkQueue {
         self.plane.next = self.beat.val().get_bits::<8>(16);
         self.length.next = self.beat.val().get_bits::<32>(32);
         self.of_control.next = self.under_way.read_data.val().connection == 0;
-        self.known.next = (self.opcode.val() == 0) & !self.of_control.val() & (self.length.val() <= 0x4000_0000);
+        self.known.next =
+            (self.opcode.val() == 0) & !self.of_control.val() & (self.length.val() <= 0x4000_0000);
         if self.of_control.val() {
-            self.known.next = (self.opcode.val() == 0x80) & (self.plane.val() < 4) & (self.length.val() <= 298)
+            self.known.next = (self.opcode.val() == 0x80)
+                & (self.plane.val() < 4)
+                & (self.length.val() <= 298)
                 & (self.length.val() >= 58);
         }
         self.m1_valid.d.next = self.take.val() & !self.reset.val();

@@ -16,8 +16,9 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Options of the C++ compiler for code that runs each cycle.
-const FAST: &str = "-O2";
+/// Options of the C++ compiler for code that runs each cycle. On the whole engine -O2 takes twice as long to compile
+/// and runs 8 % faster.
+const FAST: &str = "-O1";
 /// And for code that runs at start: constructors, traces' declarations.
 const SLOW: &str = "-O0";
 const COMMON: &[&str] = &[
@@ -41,6 +42,8 @@ const VERILATOR: &[&str] = &[
     "fast",
     "--noassert",
     "--no-timing",
+    "--output-split",
+    "8000",
     "-Wno-fatal",
     "-Wno-lint",
     "-Wno-style",

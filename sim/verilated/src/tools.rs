@@ -14,6 +14,8 @@ use std::sync::OnceLock;
 pub struct Verilator {
     program: PathBuf,
     root: PathBuf,
+    /// It must be told its root; a distribution's script is confused by that.
+    needs_root: bool,
     version: String,
 }
 
@@ -52,6 +54,7 @@ impl Verilator {
                 .then(|| String::from_utf8_lossy(&answer.stdout).trim().to_owned())
         };
         let version = ask(&["--version"])?;
+        let needs_root = root.is_some();
         let root = match &root {
             Some(root) => root.clone(),
             None => PathBuf::from(ask(&["--getenv", "VERILATOR_ROOT"])?),
@@ -59,6 +62,7 @@ impl Verilator {
         Some(Self {
             program,
             root,
+            needs_root,
             version,
         })
     }
@@ -66,7 +70,9 @@ impl Verilator {
     /// A command that starts it.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.env("VERILATOR_ROOT", &self.root);
+        if self.needs_root {
+            command.env("VERILATOR_ROOT", &self.root);
+        }
         command
     }
 

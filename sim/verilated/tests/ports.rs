@@ -163,3 +163,12 @@ fn a_text_that_verilator_refuses_is_named() {
     );
     assert!(workspace_root().join("Cargo.toml").exists());
 }
+
+#[test]
+fn a_name_that_cpp_uses_is_a_port_like_any_other() {
+    let text = "module names(interrupt, a__b); input wire interrupt; output wire a__b; assign a__b = interrupt; endmodule";
+    let model = Model::build(&Source::new("names", text)).unwrap();
+    model.input("interrupt").set(1);
+    model.eval();
+    assert!(model.output("a__b").is_set());
+}
