@@ -109,6 +109,7 @@ struct Ports {
     heads: Vec<[Port; 3]>,
     load: [Port; 6],
     unfetched: Port,
+    job_room: Port,
     settings: [Port; 3],
     suspect: [Port; 3],
     updated: [Port; 2],
@@ -144,6 +145,7 @@ impl Ports {
             ]
             .map(|name| model.input(&format!("load_{name}"))),
             unfetched: model.input("unfetched"),
+            job_room: model.input("job_room"),
             settings: ["settings_connection", "settings", "settings_write"]
                 .map(|name| model.input(name)),
             suspect: ["suspect_slot", "suspect_paths", "suspect_write"]
