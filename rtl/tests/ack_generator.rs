@@ -286,7 +286,7 @@ fn all_news_are_told_in_time_and_none_without_cause() {
             let slots = if seed % 2 == 0 { SLOTS } else { 2 };
             let mut busy = 0;
             for _ in 0..30_000 {
-                busy = (busy as u64).saturating_sub(1);
+                busy = u64::saturating_sub(busy, 1);
                 let pair = bench.stall.below(8 * slots);
                 // The path rests until its last news are told.
                 let open = bench
