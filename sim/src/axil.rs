@@ -86,6 +86,11 @@ impl AxilMaster {
         *s
     }
 
+    /// What is driven in this cycle.
+    pub const fn signals(&self) -> &AxilMasterSignals {
+        &self.signals
+    }
+
     /// What the engine drives in this cycle, settled.
     pub fn sample(&mut self, slave: &AxilSlaveSignals) {
         let s = &mut self.signals;

@@ -4,6 +4,7 @@
 //! ([`engine`]); nothing here knows how it is built. [`pair`] puts two of them into lock step, [`job`] is
 //! the main job that the demonstration runs, [`referee`] judges without sharing code with what it judges.
 
+pub mod activity;
 pub mod axi;
 pub mod axil;
 pub mod bench;
@@ -12,6 +13,7 @@ pub mod fabric;
 pub mod hosts;
 pub mod job;
 pub mod mac;
+pub mod measure;
 pub mod memory;
 pub mod monitor;
 pub mod pair;

@@ -1,5 +1,6 @@
 //! Two engines with memories and MACs, joined by a fabric, in lock step.
 
+use crate::activity::Activity;
 use crate::axil::{Access, AxilMaster};
 use crate::bench::Bench;
 use crate::engine::{Engine, EngineError};
@@ -42,8 +43,8 @@ pub struct PairConfig {
     pub queue_bytes: u64,
     /// Random faults.
     pub faults: Faults,
-    /// Memory of both hosts.
-    pub timing: Timing,
+    /// Memory of host A and of host B.
+    pub timing: [Timing; 2],
     /// Cycles of 256 in which streams and registers are stalled.
     pub stall_of_256: u8,
 }
@@ -59,7 +60,7 @@ impl Default for PairConfig {
             path_spread: 100,
             queue_bytes: 1 << 20,
             faults: Faults::default(),
-            timing: Timing::default(),
+            timing: [Timing::default(); 2],
             stall_of_256: 0,
         }
     }
@@ -96,6 +97,7 @@ struct Side {
     stream_monitors: Vec<StreamMonitor>,
     /// Beats on planes without a link, and accesses that were not answered.
     strays: Vec<String>,
+    activity: Option<Activity>,
 }
 
 impl Side {
@@ -109,7 +111,7 @@ impl Side {
         let name = ["a", "b"][index as usize];
         Ok(Self {
             memory: HostMemory::new(config.seed, stream(0)),
-            slave: AxiMemory::new(config.timing, config.seed, stream(1)),
+            slave: AxiMemory::new(config.timing[index as usize], config.seed, stream(1)),
             axil: AxilMaster::new(stalls(3)),
             transmit: (0..planes as u64)
                 .map(|p| TransmitMac::new(config.rate(), stalls(8 + p)))
@@ -122,6 +124,7 @@ impl Side {
                 .map(|plane| StreamMonitor::new(&format!("{name} tx{plane}")))
                 .collect(),
             strays: Vec::new(),
+            activity: None,
             engine,
         })
     }
@@ -132,7 +135,11 @@ impl Side {
         engine.set_axil(&self.axil.drive());
         engine.set_axi(self.slave.drive(&mut self.memory));
         for (plane, mac) in self.receive.iter_mut().enumerate() {
-            engine.set_receive(plane, &mac.drive());
+            let beat = mac.drive();
+            engine.set_receive(plane, &beat);
+            if let Some(activity) = &mut self.activity {
+                activity.receive(plane, &beat);
+            }
         }
         for (plane, mac) in self.transmit.iter_mut().enumerate() {
             engine.set_transmit_ready(plane, mac.drive());
@@ -145,8 +152,12 @@ impl Side {
 
     /// Looks at every output of this cycle, then lets the cycle pass. Yields the frames that ended.
     fn sample(&mut self, ready: &mut Vec<(usize, Vec<u8>)>) {
-        self.axil.sample(&self.engine.axil());
-        let master = self.engine.axi();
+        let (registers, master) = (self.engine.axil(), self.engine.axi());
+        if let Some(activity) = &mut self.activity {
+            activity.registers(self.axil.signals(), &registers);
+            activity.memory(&master, self.slave.signals());
+        }
+        self.axil.sample(&registers);
         self.axi_monitor.sample(&master, self.slave.signals());
         self.slave.sample(&master);
         for plane in 0..self.engine.planes() {
@@ -159,7 +170,13 @@ impl Side {
                 continue;
             };
             self.stream_monitors[plane].sample(&beat, mac.is_ready());
+            if let Some(activity) = &mut self.activity {
+                activity.transmit(plane, &beat, mac.is_ready());
+            }
             ready.extend(mac.sample(&beat).map(|frame| (plane, frame)));
+        }
+        if let Some(activity) = &mut self.activity {
+            activity.tick();
         }
         self.engine.cycle();
     }
@@ -224,6 +241,19 @@ impl Pair {
     /// The capture, to be finished.
     pub fn take_capture(&mut self) -> Option<Capture> {
         self.capture.take()
+    }
+
+    /// Records what moves at the ports of both engines from now on.
+    pub fn record_activity(&mut self) {
+        let cycle = self.cycle;
+        self.sides
+            .iter_mut()
+            .for_each(|side| side.activity = Some(Activity::starting_at(cycle)));
+    }
+
+    /// What was recorded of a side since then; nothing if nothing was.
+    pub fn take_activity(&mut self, side: usize) -> Activity {
+        self.sides[side].activity.take().unwrap_or_default()
     }
 
     /// The engine of a side, for waveforms.

@@ -23,12 +23,12 @@ fn pair(change: impl Fn(&mut PairConfig)) -> Pair {
 
 fn stalled(config: &mut PairConfig) {
     config.stall_of_256 = 90;
-    config.timing = Timing {
+    config.timing = [Timing {
         latency_min: 0,
         latency_max: 30,
         stall_of_256: 90,
         outstanding_max: 2,
-    };
+    }; 2];
 }
 
 #[test]

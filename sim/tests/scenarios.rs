@@ -142,12 +142,12 @@ fn everything_stalls() {
     let stalled = |c: &mut PairConfig| {
         c.faults.loss = 0.02;
         c.stall_of_256 = 100;
-        c.timing = Timing {
+        c.timing = [Timing {
             latency_min: 0,
             latency_max: 200,
             stall_of_256: 100,
             outstanding_max: 4,
-        };
+        }; 2];
     };
     let mut pair = Pair::new(&source, &config(stalled)).unwrap();
     send(&mut pair, 150_000, 10_007);
@@ -332,6 +332,19 @@ fn field_case_31_no_byte_after_deregistration() {
     let completions = hosts.wait(a, 1, PATIENCE).unwrap();
     assert!(refused(completions[0].status), "{completions:?}");
     judge(&mut hosts, &target, &[]);
+}
+
+/// The way between the hosts is much shorter than the way to B's memory.
+#[test]
+fn a_completion_follows_the_bytes_however_slow_the_peers_memory() {
+    let Some(source) = engine() else { return };
+    let slow = |c: &mut PairConfig| {
+        c.delay = vec![10];
+        c.timing[1].latency_min = 800;
+        c.timing[1].latency_max = 900;
+    };
+    let mut pair = Pair::new(&source, &config(slow)).unwrap();
+    send(&mut pair, 100_000, 10_000);
 }
 
 #[test]

@@ -43,38 +43,48 @@ impl Context {
         handle: ConnectionHandle,
         request: &WriteRequest,
     ) -> Result<u32, Error> {
+        self.post_writes(device, handle, std::slice::from_ref(request))
+    }
+
+    /// Posts writes with one doorbell; the running index of the first. All are posted or none.
+    pub fn post_writes<D: Device + ?Sized>(
+        &mut self,
+        device: &mut D,
+        handle: ConnectionHandle,
+        requests: &[WriteRequest],
+    ) -> Result<u32, Error> {
         let connection = self.connections.get_mut(handle)?;
         if connection.state != ConnectionState::Established {
             return Err(CallerError::NotEstablished.into());
         }
-        if request.length > MESSAGE_BYTES_MAX {
-            let (length, max) = (request.length.into(), MESSAGE_BYTES_MAX.into());
-            return Err(CallerError::Length { length, max }.into());
-        }
-        let (key, address) = (request.local_key, request.local_address);
-        self.regions
-            .check_local(key, address, request.length.into(), connection.domain)?;
-        let limit = u32::from(connection.settled.map_or(0, |settled| settled.slots));
-        if connection.send.ring.free() == 0 {
-            return Err(CallerError::RingFull {
-                entries: connection.send.ring.entries(),
+        for request in requests {
+            if request.length > MESSAGE_BYTES_MAX {
+                let (length, max) = (request.length.into(), MESSAGE_BYTES_MAX.into());
+                return Err(CallerError::Length { length, max }.into());
             }
-            .into());
+            let (key, address) = (request.local_key, request.local_address);
+            self.regions
+                .check_local(key, address, request.length.into(), connection.domain)?;
         }
-        if connection.send.ring.used() >= limit {
+        let (ring, count) = (&connection.send.ring, requests.len());
+        let limit = u32::from(connection.settled.map_or(0, |settled| settled.slots));
+        if count > ring.free() as usize {
+            let entries = ring.entries();
+            return Err(CallerError::RingFull { entries }.into());
+        }
+        if ring.used() as usize + count > limit as usize {
             return Err(CallerError::TooManyOpen { limit }.into());
         }
-        let index = connection.send.push(
-            device,
-            record(write_words(request)),
-            request.user,
-            request.length,
-        );
+        let first = ring.produced();
+        for request in requests {
+            let (words, length) = (record(write_words(request)), request.length);
+            connection.send.push(device, words, request.user, length);
+        }
         device.write32(
             doorbell::SEND_PRODUCER.at(connection.number.value()),
             connection.send.ring.produced(),
         );
-        Ok(index)
+        Ok(first)
     }
 }
 

@@ -14,6 +14,7 @@ use osprey_rtl::stream::Aligner;
 use osprey_rtl::top::configuration::Configuration;
 use osprey_rtl::top::wrapper::between_registers;
 use osprey_rtl::tx::ack_generator::AckGenerator;
+use osprey_rtl::tx::ack_hold::AckHold;
 use osprey_rtl::tx::ack_processor::AckProcessor;
 use osprey_rtl::tx::forced_queue::ForcedQueue;
 use osprey_rtl::tx::frame_assembler::FrameAssembler;
@@ -77,6 +78,7 @@ fn write_all(directory: &Path) -> std::io::Result<()> {
         dma_read = DmaRead::default();
         message_table = MessageTable::new(connections);
         ack_generator = AckGenerator::new(connections + 2);
+        ack_hold = AckHold::new();
         work_queue = WorkQueue::new(connections);
         spray_scheduler = SprayScheduler::new(connections);
         forced_queue = ForcedQueue::new(9);

@@ -1,4 +1,4 @@
-//! Counts a path: what was sent, what was lost and how it was found, round trips (clause T-7.2).
+//! Counts a path: what was sent, what was lost and how it was found, round trips (clause T-2.13).
 //!
 //! Two memories, each with one machine that reads, adds and writes an event in 3 cycles; events wait in
 //! queues. The host reads a path's words through the same machines, between events.

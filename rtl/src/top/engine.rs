@@ -23,6 +23,7 @@ use crate::top::configuration::Configuration;
 use crate::top::events::Events;
 use crate::top::notices::Notices;
 use crate::tx::ack_generator::AckGenerator;
+use crate::tx::ack_hold::AckHold;
 use crate::tx::ack_processor::{AckProcessor, AckedPacket};
 use crate::tx::forced_queue::ForcedQueue;
 use crate::tx::frame_request::{FrameRequest, PlaneAddress};
@@ -103,6 +104,7 @@ pub struct Engine {
     write: DmaWrite,
     messages: MessageTable,
     acks: AckGenerator,
+    ack_hold: AckHold,
     work: WorkQueue,
     scheduler: SprayScheduler,
     forced: ForcedQueue,
@@ -196,6 +198,7 @@ impl Engine {
             write: DmaWrite::new(),
             messages: MessageTable::new(connections),
             acks: AckGenerator::new(connections + 2),
+            ack_hold: AckHold::new(),
             work: WorkQueue::new(connections),
             scheduler: SprayScheduler::new(connections),
             forced: ForcedQueue::new(9),
@@ -236,6 +239,7 @@ impl Logic for Engine {
             write,
             messages,
             acks,
+            ack_hold,
             work,
             scheduler,
             forced,
@@ -261,6 +265,7 @@ impl Logic for Engine {
         self.write.reset.next = self.reset.val();
         self.messages.reset.next = self.reset.val();
         self.acks.reset.next = self.reset.val();
+        self.ack_hold.reset.next = self.reset.val();
         self.work.reset.next = self.reset.val();
         self.scheduler.reset.next = self.reset.val();
         self.forced.reset.next = self.reset.val();
@@ -416,9 +421,14 @@ impl Logic for Engine {
         self.acks.complete_valid.next = self.messages.complete_valid.val();
         self.window.read_pair.next = self.acks.read_pair.val();
         self.acks.read_state.next = self.window.read_state.val();
-        self.frames.ack.next = self.acks.frame.val();
-        self.frames.ack_frame_valid.next = self.acks.frame_valid.val();
-        self.acks.frame_ready.next = self.frames.ack_frame_ready.val();
+        self.ack_hold.frame.next = self.acks.frame.val();
+        self.ack_hold.frame_valid.next = self.acks.frame_valid.val();
+        self.acks.frame_ready.next = self.ack_hold.frame_ready.val();
+        self.ack_hold.issued.next = self.messages.issued.val();
+        self.ack_hold.done.next = self.messages.done.val();
+        self.frames.ack.next = self.ack_hold.out.val();
+        self.frames.ack_frame_valid.next = self.ack_hold.out_valid.val();
+        self.ack_hold.out_ready.next = self.frames.ack_frame_ready.val();
 
         // ACKs from the peer.
         self.processor.now.next = self.registers.now.val();

@@ -1,6 +1,7 @@
 //! The transmit side, from the doorbell to the planes, and what the peer's ACKs say of it.
 
 pub mod ack_generator;
+pub mod ack_hold;
 pub mod ack_processor;
 pub mod connection_turn;
 pub mod crc_insert;

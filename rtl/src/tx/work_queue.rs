@@ -1,4 +1,4 @@
-//! From a doorbell to a message: fetches work requests from host memory (clauses T-5.2, T-5.3).
+//! From a doorbell to a message: fetches work requests from host memory (clauses T-6.1).
 //!
 //! A connection may have as many messages open as it has slots, so a request is fetched when the doorbell
 //! is ahead and the oldest open message is near enough. Message numbers count work requests, so the number

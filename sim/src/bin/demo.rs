@@ -192,10 +192,10 @@ impl Arguments {
                     corruption: self.corruption,
                     bad_check: 0.0,
                 },
-                timing: Timing {
+                timing: [Timing {
                     stall_of_256,
                     ..Timing::default()
-                },
+                }; 2],
                 stall_of_256,
                 ..PairConfig::default()
             },

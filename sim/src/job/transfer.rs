@@ -2,8 +2,9 @@
 
 use super::Sample;
 use crate::bench::Bench;
-use crate::hosts::{BACKGROUND, Hosts, HostsError, POLL_CYCLES, at};
+use crate::hosts::{BACKGROUND, Hosts, HostsError, Memory, POLL_CYCLES, at};
 use crate::referee::{CompletionReferee, MemoryReferee};
+use osprey_host::dma::DmaMemory;
 use osprey_host::verbs::{
     CompletionStatus, Config, ConnectionHandle, MemoryRegion, PathTelemetry, Rights, WriteRequest,
 };
@@ -88,12 +89,13 @@ pub fn transfer<B: Bench>(
     memory.expect(target.offset, &config.data);
 
     let begun = hosts.bench.cycle();
-    let mut sender = Sender::new(a, config, &source.region, &target.region);
+    let mut sender = Sender::new(a, config, &source.region, &target);
     let ended = sender.run(&mut hosts, config, begun, progress)?;
 
     let found = hosts.content(1, &target);
     let received = &found[target.offset..target.offset + config.data.len()];
     let mut wrong = sender.referee.judge();
+    wrong.append(&mut sender.early);
     wrong.extend(
         memory
             .judge(&found)
@@ -132,6 +134,9 @@ struct Sender {
     referee: CompletionReferee,
     samples: Vec<Sample>,
     done: u64,
+    target: Memory,
+    /// Requests that completed before their bytes were in place.
+    early: Vec<String>,
 }
 
 impl Sender {
@@ -139,15 +144,15 @@ impl Sender {
         handle: ConnectionHandle,
         config: &TransferConfig,
         source: &MemoryRegion,
-        target: &MemoryRegion,
+        target: &Memory,
     ) -> Self {
         let mut offset = 0;
         let request = |(user, chunk): (usize, &[u8])| {
             let request = WriteRequest {
                 local_key: source.key,
                 local_address: source.address + offset,
-                remote_key: target.key,
-                remote_address: target.address + offset,
+                remote_key: target.region.key,
+                remote_address: target.region.address + offset,
                 length: chunk.len() as u32,
                 user: user as u64,
             };
@@ -169,6 +174,8 @@ impl Sender {
             referee: Default::default(),
             samples: Vec::new(),
             done: 0,
+            target: target.clone(),
+            early: Vec::new(),
         }
     }
 
@@ -186,7 +193,7 @@ impl Sender {
             self.post(hosts)?;
             hosts.bench.run(POLL_CYCLES);
             let before = self.done;
-            self.poll(hosts)?;
+            self.poll(hosts, &config.data)?;
             let now = hosts.bench.cycle();
             if self.done != before {
                 last = now;
@@ -245,7 +252,8 @@ impl Sender {
         Ok(())
     }
 
-    fn poll<B: Bench>(&mut self, hosts: &mut Hosts<'_, B>) -> Result<(), HostsError> {
+    /// Takes completions; what they tell of must be in the target's memory by now.
+    fn poll<B: Bench>(&mut self, hosts: &mut Hosts<'_, B>, data: &[u8]) -> Result<(), HostsError> {
         let mut completions = Vec::new();
         at(
             0,
@@ -254,6 +262,15 @@ impl Sender {
         for completion in completions {
             self.referee
                 .completed(completion.user, completion.status == CompletionStatus::Ok);
+            let sent = &data[self.done as usize..][..completion.length as usize];
+            let mut found = vec![0; sent.len()];
+            let (buffer, at) = (&self.target.buffer, self.target.offset + self.done as usize);
+            hosts.bench.port(1).read(buffer, at, &mut found);
+            if found != sent && self.early.len() < 4 {
+                let what = "completed before its bytes were in place";
+                self.early
+                    .push(format!("request {} {what}", completion.user));
+            }
             self.done += u64::from(completion.length);
         }
         Ok(())

@@ -1,0 +1,70 @@
+//! Lets an ACK go when all that it acknowledges is in memory (clause T-5.4).
+//!
+//! A path's window shows a packet as received as soon as it is accepted, while its payload may still be on the way to
+//! host memory. So a finished ACK waits here until memory has answered every write that was ordered before it was
+//! finished: a completion at the sender then follows the bytes at the receiver. The two counts run in the order
+//! of the frames, so comparing them is enough. Holds 16 ACKs; when it is full the generator gathers on.
+//!
+//! Latency 2 cycles when nothing is being written, one ACK a cycle. It looks at no content.
+
+use super::ack_generator::AckFrame;
+use crate::stream::SmallFifo;
+use rust_hdl::prelude::*;
+
+#[derive(LogicBlock, Default)]
+pub struct AckHold {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub frame: Signal<In, AckFrame>,
+    pub frame_valid: Signal<In, Bit>,
+    pub frame_ready: Signal<Out, Bit>,
+    /// Running counts: writes ordered and writes answered.
+    pub issued: Signal<In, Bits<32>>,
+    pub done: Signal<In, Bits<32>>,
+    pub out: Signal<Out, AckFrame>,
+    pub out_valid: Signal<Out, Bit>,
+    pub out_ready: Signal<In, Bit>,
+    frames: SmallFifo<AckFrame>,
+    /// Of each held frame: how many writes must have been answered, modulo 2^16.
+    afters: SmallFifo<Bits<16>>,
+    ordered: Signal<Local, Bits<32>>,
+    answered: Signal<Local, Bits<32>>,
+    ahead: Signal<Local, Bits<16>>,
+    due: Signal<Local, Bit>,
+}
+
+impl AckHold {
+    /// With the depth of its queues set.
+    pub fn new() -> Self {
+        Self {
+            frames: SmallFifo::new(4),
+            afters: SmallFifo::new(4),
+            ..Default::default()
+        }
+    }
+}
+
+impl Logic for AckHold {
+    #[hdl_gen]
+    fn update(&mut self) {
+        clock!(self, clock, frames, afters);
+        self.frames.reset.next = self.reset.val();
+        self.afters.reset.next = self.reset.val();
+        self.ordered.next = self.issued.val();
+        self.answered.next = self.done.val();
+        self.frames.write_data.next = self.frame.val();
+        self.frames.write_enable.next = self.frame_valid.val();
+        self.afters.write_data.next = self.ordered.val().get_bits::<16>(0);
+        self.afters.write_enable.next = self.frame_valid.val();
+        self.frame_ready.next = !self.frames.full.val();
+
+        // Fewer than 2^15 writes are ever under way: not ahead means answered.
+        self.ahead.next = self.answered.val().get_bits::<16>(0);
+        self.ahead.next = self.ahead.val() - self.afters.read_data.val();
+        self.due.next = !self.ahead.val().get_bit(15);
+        self.out.next = self.frames.read_data.val();
+        self.out_valid.next = self.frames.read_valid.val() & self.due.val();
+        self.frames.read_ready.next = self.out_ready.val() & self.due.val();
+        self.afters.read_ready.next = self.out_ready.val() & self.due.val();
+    }
+}
