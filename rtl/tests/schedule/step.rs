@@ -19,7 +19,11 @@ impl Bench<'_> {
         self.commit();
         for plane in 0..4 {
             let ready = self.ports.heads[plane][2].is_set();
-            assert!(!(ready && hold), "cycle {}: taken without room for its job", self.cycle);
+            assert!(
+                !(ready && hold),
+                "cycle {}: taken without room for its job",
+                self.cycle
+            );
             assert!(
                 !ready || self.held[plane],
                 "cycle {}: a head from nowhere is taken",
