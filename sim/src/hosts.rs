@@ -141,7 +141,8 @@ impl<'a, B: Bench> Hosts<'a, B> {
         port.write(&buffer, 0, &vec![BACKGROUND; length]);
         port.write(&buffer, offset, content);
         let (context, domain) = (&mut self.contexts[side], self.domains[side]);
-        let range = (offset as u64, content.len() as u64);
+        // A region has a byte at least, also where nothing is to be sent.
+        let range = (offset as u64, content.len().max(1) as u64);
         let region = at(
             side,
             context.register(&mut port, domain, &buffer, range, rights),

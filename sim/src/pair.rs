@@ -19,8 +19,8 @@ use osprey_verilated::Source;
 const ACCESS_CYCLES_MAX: u64 = 20_000;
 /// Cycles that pass in one `idle`.
 const IDLE_CYCLES: u64 = 16;
-/// Cycles of silence that end a drain.
-const QUIET_CYCLES: u64 = 1500;
+/// Cycles of silence that end a drain: more than a path's probe timer, so that no lost probe is still to be missed.
+const QUIET_CYCLES: u64 = 8000;
 /// Most times that a drain waits for silence.
 const QUIET_ROUNDS_MAX: u64 = 100;
 
@@ -323,6 +323,12 @@ impl Pair {
                 .sum::<usize>()
     }
 
+    /// Frames that both sides have sent so far.
+    fn entered(&self) -> u64 {
+        let links = self.links.iter().flatten();
+        links.map(|link| link.counts().entered).sum()
+    }
+
     /// One cycle of everything.
     pub fn step(&mut self) {
         let time = (self.cycle as f64 * self.nanoseconds_per_cycle) as u64;
@@ -390,14 +396,14 @@ impl Bench for Pair {
     }
 
     fn quiesce(&mut self) {
-        // Long enough for a delayed ACK and what it causes; bounded, should frames never end.
+        // Bounded, should frames never end.
         for _ in 0..QUIET_ROUNDS_MAX {
+            let before = self.entered();
             self.run(QUIET_CYCLES);
-            if self.in_flight() == 0 {
+            if self.entered() == before && self.in_flight() == 0 {
                 break;
             }
         }
-        self.run(QUIET_CYCLES);
     }
 
     fn line_bytes(&self) -> Vec<u64> {

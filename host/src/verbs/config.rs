@@ -29,6 +29,18 @@ impl Default for Timers {
     }
 }
 
+/// The numbers that the paths of a connection start with: zero, but for tests of what happens when they wrap.
+/// Both sides must start alike; set-up does not carry them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FirstNumbers {
+    /// First PSN: 24 bits, a multiple of twice the window.
+    pub psn: u32,
+    /// Epoch.
+    pub epoch: u8,
+    /// First ordinal.
+    pub ordinal: u16,
+}
+
 /// Settings of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -52,6 +64,8 @@ pub struct Config {
     pub retry_interval: u32,
     /// How often a set-up message is sent before it is given up.
     pub retry_attempts: u32,
+    /// What the paths of every connection start with.
+    pub first_numbers: FirstNumbers,
 }
 
 impl Config {
@@ -68,6 +82,7 @@ impl Config {
             timers: Timers::default(),
             retry_interval: 800,
             retry_attempts: 16,
+            first_numbers: FirstNumbers::default(),
         }
     }
 
@@ -115,6 +130,14 @@ impl Config {
         )?;
         within("log2 send ring", self.log2_send_ring.into(), 1..=12)?;
         within("time increment", self.time_increment.into(), 1..=65535)?;
+        let (psn, step) = (self.first_numbers.psn, 2 * u32::from(capabilities.window));
+        if psn >= 1 << 24 || !psn.is_multiple_of(step.max(1)) {
+            return Err(CallerError::Setting {
+                name: "first PSN",
+                found: psn.into(),
+                possible: format!("multiples of {step} below 2^24"),
+            });
+        }
         let backoff = self.timers.probe_backoff_max;
         within("exponent of the back-off", backoff.into(), 0..=15)?;
         within("retry attempts", self.retry_attempts.into(), 1..=1000)

@@ -242,7 +242,11 @@ pub(super) fn activate<D: Device + ?Sized>(
             &words,
         )?;
     }
-    write_table(device, &table::CLEAR, number, &[0; 16])?;
+    let (mut words, first) = ([0; 16], config.first_numbers);
+    table::clear::PSN.set(&mut words, first.psn.into());
+    table::clear::EPOCH.set(&mut words, first.epoch.into());
+    table::clear::ORDINAL.set(&mut words, first.ordinal.into());
+    write_table(device, &table::CLEAR, number, &words)?;
     let mut words = [0; 16];
     table::connection::RECEIVE_ENABLE.set(&mut words, 1);
     table::connection::SEND_ENABLE.set(&mut words, 1);

@@ -16,7 +16,7 @@ mod telemetry;
 mod work_request;
 
 pub use completion_queue::{Completion, CompletionStatus};
-pub use config::{Config, Timers};
+pub use config::{Config, FirstNumbers, Timers};
 pub use connection::{CloseReason, ConnectionHandle, ConnectionState};
 pub use context::Context;
 pub use error::{CallerError, Error, PeerError};

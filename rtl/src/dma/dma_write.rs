@@ -80,10 +80,14 @@ pub struct DmaWrite {
     jobs: SmallFifo<AlignerJob>,
     busy: DFF<Bit>,
     kind: DFF<Bits<2>>,
+    /// The aligner knows of the next job already.
+    foreseen: DFF<Bit>,
     /// Beats that the aligner still wants of this frame.
     wanted: DFF<Bits<8>>,
     writes: Signal<Local, Bit>,
     accept: Signal<Local, Bit>,
+    ending: Signal<Local, Bit>,
+    foresees: Signal<Local, Bit>,
     room: Signal<Local, Bit>,
     feeds: Signal<Local, Bit>,
     forwards: Signal<Local, Bit>,
@@ -119,47 +123,12 @@ impl DmaWrite {
 impl Logic for DmaWrite {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, kind, wanted);
+        dff_setup!(self, clock, busy, kind, foreseen, wanted);
         clock!(self, clock, aligner, bus, plans, jobs);
         self.aligner.reset.next = self.reset.val();
         self.bus.reset.next = self.reset.val();
         self.plans.reset.next = self.reset.val();
         self.jobs.reset.next = self.reset.val();
-
-        // Take a job: what the aligner and the bus must know of it goes into their queues.
-        self.writes.next = self.job.val().kind == 1;
-        self.length.next = self.job.val().length;
-        self.length0.next = self.job.val().length0;
-        self.source.next = self.job.val().source;
-        self.address0.next = self.job.val().address0;
-        self.lane.next = self.address0.val().get_bits::<6>(0);
-        self.some.next = self.length.val() != 0;
-        self.length1.next = self.length.val() - self.length0.val();
-        self.split.next = self.length1.val() != 0;
-        self.up.next =
-            bit_cast::<14, 13>(self.length.val()) + bit_cast::<14, 6>(self.source.val()) + 63;
-        self.up0.next = self.length0.val() + bit_cast::<13, 6>(self.lane.val()) + 63;
-        self.up1.next = self.length1.val() + 63;
-        self.room.next = !self.plans.full.val() & !self.jobs.full.val();
-        self.accept.next = self.job_valid.val() & !self.busy.q.val() & self.room.val();
-        self.job_ready.next = !self.busy.q.val() & self.room.val();
-        self.aligner_job.next.source = self.source.val();
-        self.aligner_job.next.destination = self.lane.val();
-        self.aligner_job.next.length = bit_cast::<14, 13>(self.length.val());
-        self.jobs.write_data.next = self.aligner_job.val();
-        self.jobs.write_enable.next = self.accept.val() & self.writes.val() & self.some.val();
-        self.plan.next.address0 = self.address0.val();
-        self.plan.next.beats0 = self.up0.val().get_bits::<7>(6);
-        self.plan.next.address1 = self.job.val().address1;
-        self.plan.next.beats1 = self.up1.val().get_bits::<7>(6);
-        self.plan.next.empty = !self.some.val();
-        self.plan.next.split = self.split.val();
-        self.plan.next.tag = self.job.val().tag;
-        self.plans.write_data.next = self.plan.val();
-        self.plans.write_enable.next = self.accept.val() & self.writes.val();
-        self.aligner.job.next = self.jobs.read_data.val();
-        self.aligner.job_valid.next = self.jobs.read_valid.val();
-        self.jobs.read_ready.next = self.aligner.job_ready.val();
 
         // Send the frame's beats where the job says; what is left over of a frame is dropped.
         self.feeds.next = (self.kind.q.val() == 1) & (self.wanted.q.val() != 0);
@@ -180,9 +149,49 @@ impl Logic for DmaWrite {
         if self.taken.val() & self.feeds.val() {
             self.wanted.d.next = self.wanted.q.val() - 1;
         }
-        if self.taken.val() & self.payload_last.val() {
+        self.ending.next = self.taken.val() & self.payload_last.val();
+        if self.ending.val() {
             self.busy.d.next = false;
         }
+
+        // Take a job: what the bus must know of it goes into its queue. The aligner is told while the frame before is
+        // under way; the bus is not, for addresses without data would block it behind a frame that has to wait.
+        self.writes.next = self.job.val().kind == 1;
+        self.length.next = self.job.val().length;
+        self.length0.next = self.job.val().length0;
+        self.source.next = self.job.val().source;
+        self.address0.next = self.job.val().address0;
+        self.lane.next = self.address0.val().get_bits::<6>(0);
+        self.some.next = self.length.val() != 0;
+        self.length1.next = self.length.val() - self.length0.val();
+        self.split.next = self.length1.val() != 0;
+        self.up.next =
+            bit_cast::<14, 13>(self.length.val()) + bit_cast::<14, 6>(self.source.val()) + 63;
+        self.up0.next = self.length0.val() + bit_cast::<13, 6>(self.lane.val()) + 63;
+        self.up1.next = self.length1.val() + 63;
+        self.room.next = !self.plans.full.val() & !self.jobs.full.val();
+        self.accept.next =
+            self.job_valid.val() & (!self.busy.q.val() | self.ending.val()) & self.room.val();
+        self.job_ready.next = (!self.busy.q.val() | self.ending.val()) & self.room.val();
+        self.foresees.next = self.job_valid.val() & !self.foreseen.q.val() & !self.jobs.full.val();
+        self.foreseen.d.next = (self.foreseen.q.val() | self.foresees.val()) & !self.accept.val();
+        self.aligner_job.next.source = self.source.val();
+        self.aligner_job.next.destination = self.lane.val();
+        self.aligner_job.next.length = bit_cast::<14, 13>(self.length.val());
+        self.jobs.write_data.next = self.aligner_job.val();
+        self.jobs.write_enable.next = self.foresees.val() & self.writes.val() & self.some.val();
+        self.plan.next.address0 = self.address0.val();
+        self.plan.next.beats0 = self.up0.val().get_bits::<7>(6);
+        self.plan.next.address1 = self.job.val().address1;
+        self.plan.next.beats1 = self.up1.val().get_bits::<7>(6);
+        self.plan.next.empty = !self.some.val();
+        self.plan.next.split = self.split.val();
+        self.plan.next.tag = self.job.val().tag;
+        self.plans.write_data.next = self.plan.val();
+        self.plans.write_enable.next = self.accept.val() & self.writes.val();
+        self.aligner.job.next = self.jobs.read_data.val();
+        self.aligner.job_valid.next = self.jobs.read_valid.val();
+        self.jobs.read_ready.next = self.aligner.job_ready.val();
         if self.accept.val() {
             self.busy.d.next = true;
             self.kind.d.next = self.job.val().kind;
@@ -193,6 +202,7 @@ impl Logic for DmaWrite {
         }
         if self.reset.val() {
             self.busy.d.next = false;
+            self.foreseen.d.next = false;
         }
 
         self.bus.plan.next = self.plans.read_data.val();

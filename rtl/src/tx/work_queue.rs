@@ -155,7 +155,7 @@ impl WorkQueue {
             fetcheds: Ram::new(connection_bits),
             heads: Ram::new(connection_bits),
             rings: Ram::new(connection_bits),
-            under_way: SmallFifo::new(4),
+            under_way: SmallFifo::new(6),
             controls: SmallFifo::new(6),
             ..Default::default()
         }

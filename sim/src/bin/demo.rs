@@ -9,6 +9,7 @@ use osprey_sim::memory::Timing;
 use osprey_sim::pair::PairConfig;
 use osprey_sim::random::generator;
 use osprey_sim::report;
+use osprey_verilated::workspace_root;
 use rand::RngCore;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -23,7 +24,7 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Random bytes to send when there is no file: a number, or with K, M, G.
-    #[arg(long, default_value = "4M", value_parser = parse_size, conflicts_with = "file")]
+    #[arg(long, default_value = "8M", value_parser = parse_size, conflicts_with = "file")]
     bytes: u64,
     /// Planes in use.
     #[arg(long, default_value_t = 4)]
@@ -65,7 +66,7 @@ struct Arguments {
     #[arg(long, default_value = "3,13", value_parser = parse_pair)]
     align: (usize, usize),
     /// Configuration of the engine.
-    #[arg(long, default_value = "lab")]
+    #[arg(long, default_value = "lab", value_parser = ["lab", "edge"])]
     config: String,
     /// Write all frames to this pcapng file.
     #[arg(long, value_name = "FILE")]
@@ -76,7 +77,7 @@ struct Arguments {
     /// Write the result as JSON to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write the result as an HTML page to this file.
+    /// Write the result as an HTML page to this file; without it, to `demo/report.html` in the target folder.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
@@ -112,8 +113,8 @@ fn parse_size(text: &str) -> Result<u64, String> {
         .map_err(|_| "is no number of bytes; say 65536, 64K or 4M".to_owned())?;
     let bytes = value
         .checked_mul(1 << shift)
-        .filter(|bytes| (1..=1 << 30).contains(bytes));
-    bytes.ok_or_else(|| "must be from 1 byte to 1G".into())
+        .filter(|bytes| (0..=1 << 30).contains(bytes));
+    bytes.ok_or_else(|| "must be at most 1G".into())
 }
 
 fn parse_pair(text: &str) -> Result<(usize, usize), String> {
@@ -152,6 +153,9 @@ impl Arguments {
         {
             bail!("--delay: must be from 0 to 10000 microseconds");
         }
+        if self.message == 0 {
+            bail!("--message 0: must be 1 byte at least");
+        }
         if self.loss + self.duplication + self.corruption >= 1.0 {
             bail!("--loss, --duplication and --corruption: must be below 100% together");
         }
@@ -164,11 +168,7 @@ impl Arguments {
             generator(self.seed, 9000).fill_bytes(&mut data);
             return Ok(data);
         };
-        let data = std::fs::read(path).with_context(|| format!("--file {}", path.display()))?;
-        if data.is_empty() {
-            bail!("--file {}: is empty", path.display());
-        }
-        Ok(data)
+        std::fs::read(path).with_context(|| format!("--file {}", path.display()))
     }
 
     fn job(&self, capture: Option<Box<dyn Write>>) -> Result<JobConfig> {
@@ -260,35 +260,59 @@ fn show(r: &JobResult, out: &mut dyn Write) -> std::io::Result<()> {
         "found        {} by ordinal, {} by probe, {} by timeout",
         r.found_by_ordinal, r.found_by_probe, r.found_by_timeout
     )?;
+    paths(r, out)?;
+    writeln!(out, "replay with  --seed {} and the same options", r.seed)?;
+    Ok(())
+}
+
+/// Each path's share of the traffic, how its losses were found, and its round trips.
+fn paths(r: &JobResult, out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(
         out,
-        "plane.path   packets    bytes  again  probes   RTT us min / mean / max"
+        "path     packets     bytes  share   again  probes  ordinal   probe timeout   RTT us min / mean / max"
     )?;
     for p in &r.paths {
         let us = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
+        let sent: u64 = r.paths.iter().map(|path| path.bytes).sum();
         writeln!(
             out,
-            "{}.{}          {:>7} {:>8} {:>6} {:>7}   {} / {} / {}",
+            "{}.{} {:>12} {:>9} {:>5.1}% {:>7} {:>7} {:>8} {:>7} {:>7}   {} / {} / {}",
             p.plane,
             p.k,
             p.packets,
             p.bytes,
+            p.bytes as f64 * 100.0 / sent.max(1) as f64,
             p.retransmissions,
             p.probes,
+            p.found_by_ordinal,
+            p.found_by_probe,
+            p.found_by_timeout,
             us(p.rtt_min_us),
             us(p.rtt_mean_us),
             us(p.rtt_max_us)
         )?;
     }
-    writeln!(out, "replay with  --seed {} and the same options", r.seed)?;
     Ok(())
+}
+
+/// Where the page goes when nobody says.
+fn default_report() -> Result<PathBuf> {
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| workspace_root().join("target"), PathBuf::from);
+    let folder = target.join("demo");
+    std::fs::create_dir_all(&folder).with_context(|| format!("--report {}", folder.display()))?;
+    Ok(folder.join("report.html"))
 }
 
 fn work(arguments: &Arguments) -> Result<bool> {
     arguments.check()?;
     let capture = create("--pcap", arguments.pcap.as_deref())?;
     let json = create("--json", arguments.json.as_deref())?;
-    let page = create("--report", arguments.report.as_deref())?;
+    let report = match &arguments.report {
+        Some(path) => path.clone(),
+        None => default_report()?,
+    };
+    let page = create("--report", Some(&report))?;
     drop(create("--trace", arguments.trace.as_deref())?);
     let job = arguments.job(capture.map(|file| Box::new(file) as Box<dyn Write>))?;
     let clock_mhz = job.pair.clock_mhz;
@@ -314,7 +338,9 @@ fn work(arguments: &Arguments) -> Result<bool> {
         page.flush()?;
     }
     // A reader that has gone away is no error: the verdict stands.
-    let _ = show(&result, &mut std::io::stdout().lock());
+    let mut out = std::io::stdout().lock();
+    let _ =
+        show(&result, &mut out).and_then(|()| writeln!(out, "report       {}", report.display()));
     Ok(result.verdict == "pass")
 }
 

@@ -159,12 +159,12 @@ impl Sender {
             offset += chunk.len() as u64;
             request
         };
-        let requests: Vec<_> = config
-            .data
-            .chunks(config.message_bytes)
-            .enumerate()
-            .map(request)
-            .collect();
+        let mut chunks: Vec<&[u8]> = config.data.chunks(config.message_bytes).collect();
+        if chunks.is_empty() {
+            // Nothing is still a message.
+            chunks.push(&[]);
+        }
+        let requests: Vec<_> = chunks.into_iter().enumerate().map(request).collect();
         let mut requests = requests.into_iter();
         let next = requests.next();
         Self {
@@ -189,13 +189,13 @@ impl Sender {
     ) -> Result<u64, HostsError> {
         let (total, mut last, mut polls) = (config.data.len() as u64, begun, 0_u64);
         self.sample(hosts, begun);
-        while self.done < total {
+        while self.next.is_some() || self.referee.open() > 0 {
             self.post(hosts)?;
             hosts.bench.run(POLL_CYCLES);
-            let before = self.done;
+            let before = self.referee.count();
             self.poll(hosts, &config.data)?;
             let now = hosts.bench.cycle();
-            if self.done != before {
+            if self.referee.count() != before {
                 last = now;
             } else if now - last > config.patience_cycles {
                 let (cycles, done, counters) = (now - last, self.done, hosts.counters_text());

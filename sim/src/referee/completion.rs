@@ -36,6 +36,11 @@ impl CompletionReferee {
         }
     }
 
+    /// Requests that have not ended.
+    pub fn open(&self) -> usize {
+        self.open.len()
+    }
+
     /// Completions seen.
     pub const fn count(&self) -> u64 {
         self.completed
