@@ -2,8 +2,10 @@
 
 use crate::bench::Bench;
 use crate::random::generator;
+use osprey_hls::regs::control;
 use osprey_hls::regs::counters::{COUNTERS, Counter};
 use osprey_hls::wire::{Ipv4Address, MacAddress, PlaneAddress};
+use osprey_host::bar::Bar;
 use osprey_host::dma::{DmaBuffer, DmaMemory, PageSize};
 use osprey_host::verbs::{
     Completion, Config, ConnectionHandle, ConnectionState, Context, Error, MemoryRegion,
@@ -202,6 +204,13 @@ impl<'a, B: Bench> Hosts<'a, B> {
             .iter()
             .map(|counter| self.contexts[side].counter(&mut port, *counter))
             .collect()
+    }
+
+    /// Writes of memory that the engine has ordered and that were answered.
+    pub fn placements(&mut self, side: usize) -> [u32; 2] {
+        let mut port = self.bench.port(side);
+        [control::PLACEMENT_ISSUED, control::PLACEMENT_DONE]
+            .map(|register| port.read32(register.at(0)))
     }
 
     /// Counters that are not zero, for a message.

@@ -19,7 +19,8 @@ use osprey_verilated::Source;
 const ACCESS_CYCLES_MAX: u64 = 20_000;
 /// Cycles that pass in one `idle`.
 const IDLE_CYCLES: u64 = 16;
-/// Cycles of silence that end a drain: more than a path's probe timer, so that no lost probe is still to be missed.
+/// Cycles of silence that end a drain on short ways: more than a path's probe timer, so that no lost probe is still to
+/// be missed.
 const QUIET_CYCLES: u64 = 8000;
 /// Most times that a drain waits for silence.
 const QUIET_ROUNDS_MAX: u64 = 100;
@@ -190,6 +191,7 @@ pub struct Pair {
     capture: Option<Capture>,
     nanoseconds_per_cycle: f64,
     cycle: u64,
+    quiet_cycles: u64,
     ended: Vec<(usize, Vec<u8>)>,
 }
 
@@ -198,6 +200,7 @@ impl Pair {
     pub fn new(source: &Source, config: &PairConfig) -> Result<Self, EngineError> {
         let sides = [Side::new(source, config, 0)?, Side::new(source, config, 1)?];
         let planes = sides[0].transmit.len();
+        let longest = config.delay.iter().max().copied().unwrap_or(0);
         let link = |side: u64, plane: usize| {
             let link = LinkConfig {
                 rate: config.rate(),
@@ -214,6 +217,8 @@ impl Pair {
             capture: None,
             nanoseconds_per_cycle: 1000.0 / config.clock_mhz,
             cycle: 0,
+            // A timer also grows with the round trip.
+            quiet_cycles: QUIET_CYCLES + 6 * (config.path_spread + longest),
             ended: Vec::new(),
         })
     }
@@ -399,7 +404,7 @@ impl Bench for Pair {
         // Bounded, should frames never end.
         for _ in 0..QUIET_ROUNDS_MAX {
             let before = self.entered();
-            self.run(QUIET_CYCLES);
+            self.run(self.quiet_cycles);
             if self.entered() == before && self.in_flight() == 0 {
                 break;
             }

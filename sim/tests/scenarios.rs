@@ -1,99 +1,17 @@
 //! Two verilated engines under faults, judged from outside. Needs the emitted Verilog of `edge`
 //! (`cargo run -p osprey-rtl --bin emit`); without it each test says so and passes.
 
+mod rig;
+
 use osprey_hls::regs::counters::Counter;
 use osprey_hls::wire::Key;
 use osprey_host::dma::DmaMemory;
-use osprey_host::verbs::{CompletionStatus, Config, MemoryRegion, Rights};
-use osprey_sim::engine::source;
-use osprey_sim::fabric::{Fate, Faults, Kind, Link, Rule};
-use osprey_sim::hosts::{BACKGROUND, Hosts, Memory};
-use osprey_sim::job::{Outcome, TransferConfig, transfer};
+use osprey_host::verbs::{CompletionStatus, Config, MemoryRegion};
+use osprey_sim::fabric::{Fate, Faults, Kind, Rule};
+use osprey_sim::hosts::{BACKGROUND, Hosts};
 use osprey_sim::memory::Timing;
 use osprey_sim::pair::{Pair, PairConfig};
-use osprey_sim::random::generator;
-use osprey_sim::referee::MemoryReferee;
-use osprey_verilated::Source;
-use rand::RngCore;
-
-const SOURCE: Rights = Rights {
-    local: true,
-    remote_write: false,
-};
-const TARGET: Rights = Rights {
-    local: false,
-    remote_write: true,
-};
-const PATIENCE: u64 = 2_000_000;
-
-fn engine() -> Option<Source> {
-    source("edge", false)
-        .inspect_err(|error| eprintln!("skipped: {error}"))
-        .ok()
-}
-
-fn config(change: impl Fn(&mut PairConfig)) -> PairConfig {
-    let mut config = PairConfig {
-        planes: 2,
-        ..PairConfig::default()
-    };
-    change(&mut config);
-    config
-}
-
-/// Settings under which a peer that never answers is soon given up.
-fn impatient() -> Config {
-    let mut config = Config::new(Vec::new());
-    config.timers.probe_backoff_max = 3;
-    config
-}
-
-/// The request ended, and not well: by the peer's refusal, or because its retries were spent.
-fn refused(status: CompletionStatus) -> bool {
-    matches!(
-        status,
-        CompletionStatus::RemoteAccess | CompletionStatus::Retries | CompletionStatus::Flushed
-    )
-}
-
-fn random(seed: u64, length: usize) -> Vec<u8> {
-    let mut bytes = vec![0; length];
-    generator(seed, 77).fill_bytes(&mut bytes);
-    bytes
-}
-
-/// Sends `bytes` and insists that every witness is content.
-fn send(pair: &mut Pair, bytes: usize, message_bytes: usize) -> Outcome {
-    let config = TransferConfig {
-        data: random(5, bytes),
-        message_bytes,
-        source_offset: 61,
-        target_offset: 4033,
-        host: Config::new(Vec::new()),
-        planes: 2,
-        seed: 11,
-        patience_cycles: PATIENCE,
-    };
-    let outcome = transfer(pair, &config, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(outcome.wrong, [""; 0]);
-    assert_eq!(pair.violations(), [""; 0]);
-    outcome
-}
-
-fn resends(outcome: &Outcome) -> u32 {
-    outcome.paths.iter().map(|path| path.retransmissions).sum()
-}
-
-fn failed(links: &[Link], kind: Kind) -> u64 {
-    links
-        .iter()
-        .map(|link| link.counts().failed_by_kind[kind as usize])
-        .sum()
-}
-
-fn of(outcome: &Outcome, side: usize, counter: Counter) -> u32 {
-    outcome.counters[side][counter as usize]
-}
+use rig::*;
 
 #[test]
 fn nothing_is_lost_nothing_is_sent_again() {
@@ -226,26 +144,6 @@ fn a_plane_that_is_silent_for_a_while_delays_and_loses_nothing() {
     let completions = hosts.wait(a, 1, PATIENCE).unwrap();
     assert_eq!(completions[0].status, CompletionStatus::Ok);
     judge(&mut hosts, &target, &[(0, &data)]);
-}
-
-/// Source with `data`, target of the same length.
-fn memories(hosts: &mut Hosts<'_, Pair>, data: &[u8]) -> (Memory, Memory) {
-    let source = hosts.memory(0, 17, data, SOURCE).unwrap();
-    let target = hosts
-        .memory(1, 4095, &vec![BACKGROUND; data.len()], TARGET)
-        .unwrap();
-    (source, target)
-}
-
-/// The target holds exactly `written`, and no rule was broken.
-fn judge(hosts: &mut Hosts<'_, Pair>, target: &Memory, written: &[(usize, &[u8])]) {
-    let mut referee = MemoryReferee::new(vec![BACKGROUND; target.buffer.length]);
-    for (offset, bytes) in written {
-        referee.expect(target.offset + offset, bytes);
-    }
-    let found = hosts.content(1, target);
-    assert_eq!(referee.judge(&found), [""; 0]);
-    assert_eq!(hosts.bench.violations(), [""; 0]);
 }
 
 #[test]

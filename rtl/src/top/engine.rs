@@ -698,7 +698,8 @@ impl Logic for Engine {
         self.events.block_invalid.next = self.processor.block_invalid.val();
         self.events.loaded.next = self.work.message_write.val();
         self.events.invalid_request.next = self.work.refused_valid.val();
-        self.events.completion.next = self.write.record_done_valid.val();
+        self.events.completion.next =
+            self.write.record_done_valid.val() & !self.write.record_done_tag.val().any();
         self.events.placed.next = self.messages.complete_valid.val();
         self.events.local_refused.next = self.segmenter.refused_valid.val();
         self.events.failed.next = self.notices.stop_valid.val();

@@ -332,7 +332,11 @@ impl Logic for MessageCompletion {
             self.record.next.data = self.low.val() << 256;
             self.record.next.strobe = self.low_strobe.val() << 32;
         }
+        // What the answer is to be counted as: 0 a work request, 1 a notice.
         self.record.next.tag = 0.into();
+        if self.of_notice.q.val() {
+            self.record.next.tag = 1.into();
+        }
         self.record_valid.next = self.deliver.q.val() == Deliver::Emit;
         if self.reset.val() {
             self.tally.d.next = Tally::Wait;

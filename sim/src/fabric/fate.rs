@@ -30,6 +30,10 @@ pub enum Fate {
     Corrupt,
     /// It arrives with flipped bits, marked as bad.
     BadCheck,
+    /// It arrives so many cycles later, behind frames that left after it.
+    Late(u64),
+    /// It arrives, and so many cycles later once more.
+    Again(u64),
 }
 
 /// Decides by hand: of the frames that match, skips some, then applies a fate to some.

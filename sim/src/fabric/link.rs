@@ -59,6 +59,8 @@ pub struct LinkCounts {
     pub link_down: u64,
     /// Frames that found the queue full.
     pub queue_full: u64,
+    /// Frames that were held back, so that others overtook them.
+    pub late: u64,
     /// Frames that were doubled.
     pub duplicated: u64,
     /// Frames whose bits were flipped silently.
@@ -201,11 +203,22 @@ impl Link {
             *count += 1;
         }
         let frame = Frame { bytes, bad };
-        if fate == Fate::Duplicate {
+        if let Fate::Duplicate | Fate::Again(_) = fate {
             self.counts.duplicated += 1;
-            self.travel(now, port, frame.clone());
+            let later = if let Fate::Again(cycles) = fate {
+                cycles
+            } else {
+                0
+            };
+            self.travel(now, port, frame.clone(), later);
         }
-        self.travel(now, port, frame);
+        let later = if let Fate::Late(cycles) = fate {
+            self.counts.late += 1;
+            cycles
+        } else {
+            0
+        };
+        self.travel(now, port, frame, later);
     }
 
     fn fail(&mut self, kind: Kind, port: u16) {
@@ -215,11 +228,11 @@ impl Link {
         }
     }
 
-    fn travel(&mut self, now: u64, port: u16, frame: Frame) {
+    fn travel(&mut self, now: u64, port: u16, frame: Frame, later: u64) {
         self.free_at =
             self.free_at.max(as_time(now)) + self.config.rate.frame_time(frame.bytes.len());
         let spread = (u64::from(port.wrapping_mul(0x9e37)) * self.config.path_spread) >> 16;
-        let arrival = whole_cycles(self.free_at) + self.config.delay + spread;
+        let arrival = whole_cycles(self.free_at) + self.config.delay + spread + later;
         self.number += 1;
         self.travelling.push(Reverse(Travelling {
             arrival,
@@ -357,6 +370,27 @@ mod tests {
             .map(|frame| frame.bytes[103])
             .collect();
         assert_eq!(numbers, [0, 1, 3]);
+        for fate in [Fate::Late(900), Fate::Again(900)] {
+            let mut link = Link::new(config(Faults::default()), 1, 0);
+            link.add_rule(Rule {
+                kind: None,
+                source_port: None,
+                skip: 0,
+                count: 1,
+                fate,
+            });
+            (0..2).for_each(|n| link.enter(0, frame(n)));
+            let order: Vec<u8> = arrivals(&mut link)
+                .iter()
+                .map(|frame| frame.bytes[103])
+                .collect();
+            let expected = if fate == Fate::Late(900) {
+                vec![1, 0]
+            } else {
+                vec![0, 1, 0]
+            };
+            assert_eq!(order, expected);
+        }
         link.set_up(false);
         link.enter(0, frame(9));
         link.set_up(true);

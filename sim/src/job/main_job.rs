@@ -1,5 +1,6 @@
 //! The main job on a pair of engines: everything around the transfer, and the verdict of all witnesses.
 
+use super::conservation::{conservation, of_kind};
 use super::result::named;
 use super::{JobResult, LinkResult, Outcome, PathResult, Progress, TransferConfig, transfer};
 use crate::engine::{EngineError, source};
@@ -7,8 +8,6 @@ use crate::fabric::{Kind, Link};
 use crate::hosts::HostsError;
 use crate::pair::{Pair, PairConfig};
 use crate::pcapng::Capture;
-use crate::referee::Conservation;
-use osprey_hls::regs::counters::Counter;
 use osprey_host::verbs::Config;
 use std::io::Write;
 use std::path::PathBuf;
@@ -141,7 +140,7 @@ fn transfer_config(config: &mut JobConfig) -> TransferConfig {
 }
 
 fn result(config: &JobConfig, pair: &Pair, outcome: Outcome, captured: Option<u64>) -> JobResult {
-    let conservation = compare(pair, &outcome, config.pair.faults.corruption > 0.0);
+    let conservation = conservation(pair, &outcome, config.pair.faults.corruption > 0.0);
     let mut wrong = outcome.wrong;
     wrong.extend(pair.violations());
     wrong.extend(
@@ -199,13 +198,6 @@ fn result(config: &JobConfig, pair: &Pair, outcome: Outcome, captured: Option<u6
     }
 }
 
-fn of_kind(links: &[Link], kind: Kind, counts: fn(&crate::fabric::LinkCounts) -> [u64; 8]) -> u64 {
-    links
-        .iter()
-        .map(|link| counts(link.counts())[kind as usize])
-        .sum()
-}
-
 fn links(pair: &Pair) -> Vec<LinkResult> {
     let of = |side: usize| {
         let link = move |(plane, link): (usize, &Link)| LinkResult {
@@ -221,67 +213,4 @@ fn links(pair: &Pair) -> Vec<LinkResult> {
             .collect::<Vec<_>>()
     };
     [of(0), of(1)].concat()
-}
-
-/// The engines' counts against the fabric's and the paths'.
-///
-/// The fabric goes on counting while the connection is closed after the counters were read: only CONTROL
-/// frames move then, which are left out.
-fn compare(pair: &Pair, outcome: &Outcome, corrupting: bool) -> Conservation {
-    let mut conservation = Conservation::default();
-    let counter =
-        |side: usize, counter: Counter| u64::from(outcome.counters[side][counter as usize]);
-    for side in 0..2 {
-        let name = ["A", "B"][side];
-        let kinds = [
-            ("DATA", Counter::SentData, Kind::Data),
-            ("ACK", Counter::SentAcks, Kind::Ack),
-            ("PROBE", Counter::SentProbes, Kind::Probe),
-        ];
-        for (what, count, kind) in kinds {
-            let seen = of_kind(pair.links(side), kind, |counts| counts.entered_by_kind);
-            conservation.equal(
-                &format!("{what} sent by {name}, seen by the fabric"),
-                counter(side, count),
-                seen,
-            );
-        }
-    }
-    let sum = |of: fn(&osprey_host::verbs::PathTelemetry) -> u32| {
-        outcome
-            .paths
-            .iter()
-            .map(|path| u64::from(of(path)))
-            .sum::<u64>()
-    };
-    let (packets, resends) = (sum(|p| p.packets), sum(|p| p.retransmissions));
-    conservation.equal(
-        "DATA sent and packets of all paths",
-        counter(0, Counter::SentData),
-        packets,
-    );
-    conservation.equal(
-        "resends and resends of all paths",
-        counter(0, Counter::Resends),
-        resends,
-    );
-    let firsts = packets.saturating_sub(resends);
-    conservation.equal(
-        "first sends of A, new packets at B",
-        firsts,
-        counter(1, Counter::ReceiveData),
-    );
-    let by_timeout = sum(|p| p.lost_by_timeout);
-    let found = sum(|p| p.lost_by_ordinal) + sum(|p| p.lost_by_probe) + by_timeout;
-    let failed = of_kind(pair.links(0), Kind::Data, |counts| counts.failed_by_kind);
-    conservation.equal("losses found and resends", found, resends);
-    if !corrupting {
-        conservation.at_most("DATA lost by the fabric, found by A", failed, found);
-        conservation.at_most(
-            "losses found without a timeout, lost by the fabric",
-            found - by_timeout,
-            failed,
-        );
-    }
-    conservation
 }

@@ -62,6 +62,8 @@ pub struct Outcome {
     pub paths: Vec<PathTelemetry>,
     /// Counters of both sides, by number.
     pub counters: [Vec<u32>; 2],
+    /// Writes of memory ordered and answered, of both sides.
+    pub placements: [[u32; 2]; 2],
     /// Line use over time.
     pub samples: Vec<Sample>,
 }
@@ -112,6 +114,7 @@ pub fn transfer<B: Bench>(
         hosts.contexts[0].path_telemetry(&mut hosts.bench.port(0), a),
     )?;
     let counters = [hosts.counters(0), hosts.counters(1)];
+    let placements = [hosts.placements(0), hosts.placements(1)];
     hosts.end([a, b], [source.region, target.region])?;
     Ok(Outcome {
         wrong,
@@ -122,6 +125,7 @@ pub fn transfer<B: Bench>(
         completions: sender.referee.count(),
         paths,
         counters,
+        placements,
         samples: sender.samples,
     })
 }
