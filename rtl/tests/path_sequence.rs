@@ -180,7 +180,8 @@ fn run(model: &Model, fields: &'static [(&'static str, usize)], window: u64, see
             if !event.clear {
                 let path = paths.get_mut(&event.pair).expect("all paths are known");
                 let verdict = path.judge(event.psn, event.epoch, event.data, window);
-                let refused = event.veto && event.data;
+                // A veto speaks of new packets alone.
+                let refused = event.veto && event.data && verdict == Said::Fresh;
                 if !matches!(verdict, Said::Stale | Said::Outside) && !refused {
                     let gap = event.ordinal != path.next_ordinal;
                     news.push_back((

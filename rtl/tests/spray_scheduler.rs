@@ -68,7 +68,7 @@ fn resends_of_one_connection_do_not_starve_a_plane() {
             packets: 4_000,
         });
         bench.run(2_000);
-        bench.lose_everything();
+        bench.lose_everything(true);
         let before = bench.resends_by_plane;
         bench.run(100);
         let sent: Vec<_> = (0..planes as usize)
@@ -77,4 +77,19 @@ fn resends_of_one_connection_do_not_starve_a_plane() {
         let (least, most) = (sent.iter().min().unwrap(), sent.iter().max().unwrap());
         assert!(most - least <= 2, "planes are not served alike: {sent:?}");
     }
+}
+
+#[test]
+fn a_stopped_connection_resends_nothing() {
+    let model = Model::build(&source()).unwrap();
+    let mut bench = Bench::new(&model, 7, Profile::lone(2, 0));
+    bench.load(Load {
+        connection: 3,
+        packets: 4_000,
+    });
+    bench.run(2_000);
+    bench.lose_everything(false);
+    bench.run(2_000);
+    assert_eq!(bench.resends_by_plane, [0; 4]);
+    assert_eq!(bench.waiting(), 0, "resends stay in the way");
 }

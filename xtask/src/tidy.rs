@@ -1,7 +1,9 @@
-//! Rules of STYLE.md that a machine can check: every file says what it is, and files stay short.
+//! Rules of STYLE.md that a machine can check: every file says what it is, files stay short, and every clause
+//! that is cited stands in `docs/transport.md`.
 
 use crate::run;
 use anyhow::{Context as _, Result, bail};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,7 +15,14 @@ const LONGER: &[(&str, usize)] = &[("rtl/src/top/engine.rs", 740)];
 
 /// Checks every Rust file that git knows.
 pub fn run() -> Result<()> {
-    let faults: Vec<String> = sources()?.iter().flat_map(|path| faults(path)).collect();
+    let specification = run::root().join("docs/transport.md");
+    let text = std::fs::read_to_string(&specification)
+        .with_context(|| format!("cannot read {}", specification.display()))?;
+    let known: BTreeSet<String> = clauses(&text).collect();
+    let faults: Vec<String> = sources()?
+        .iter()
+        .flat_map(|path| faults(path, &known))
+        .collect();
     if faults.is_empty() {
         return Ok(());
     }
@@ -30,7 +39,20 @@ fn sources() -> Result<Vec<PathBuf>> {
     Ok(text.lines().map(PathBuf::from).collect())
 }
 
-fn faults(path: &Path) -> Vec<String> {
+/// Every `T-<section>.<clause>` in a text.
+fn clauses(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.match_indices("T-").filter_map(|(at, _)| {
+        let rest = &text[at + 2..];
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(rest.len());
+        let number = rest[..end].trim_end_matches('.');
+        let (section, clause) = number.split_once('.')?;
+        (!section.is_empty() && !clause.is_empty()).then(|| format!("T-{number}"))
+    })
+}
+
+fn faults(path: &Path, known: &BTreeSet<String>) -> Vec<String> {
     let Ok(text) = std::fs::read_to_string(run::root().join(path)) else {
         return Vec::new();
     };
@@ -44,6 +66,9 @@ fn faults(path: &Path) -> Vec<String> {
         found.push(format!(
             "{shown}: the first line does not say what the file is (`//!`)"
         ));
+    }
+    for clause in clauses(&text).filter(|clause| !known.contains(clause)) {
+        found.push(format!("{shown}: {clause} is not in docs/transport.md"));
     }
     let lines = text.lines().count();
     if lines > allowed {

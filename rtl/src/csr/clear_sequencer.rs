@@ -1,4 +1,4 @@
-//! Starts a connection anew: clears its state in every block that keeps any (clause T-4.5).
+//! Starts a connection anew: clears its state in every block that keeps any (clause T-6.5).
 //!
 //! Goes through the connection's 32 paths, 4 planes and 64 message slots. Each block takes the order through
 //! the same door as its ordinary work, so no memory has a second writer; a step is over when all have

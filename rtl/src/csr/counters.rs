@@ -1,4 +1,4 @@
-//! Sixty-four running counts in one block RAM (clause T-7).
+//! Sixty-four running counts in one block RAM (clause T-2.13).
 //!
 //! A pulse is kept in a small pending count; a sweep visits one counter a cycle and adds what is pending
 //! to its word, so every pulse of every cycle is counted and shows at most 66 cycles later.

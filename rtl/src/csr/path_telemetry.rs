@@ -1,7 +1,7 @@
-//! Counts a path: what was sent, what was lost and how it was found, round trips (clause T-7.2).
+//! Counts a path: what was sent, what was lost and how it was found, round trips (clause T-2.13).
 //!
 //! Two memories, each with one machine that reads, adds and writes an event in 3 cycles; events wait in
-//! queues. The host reads a path's words through the same machines, between events.
+//! queues. The host reads a path's words through the same machines, before the next event.
 
 use crate::bundle;
 use crate::stream::{Fifo, Ram, SmallFifo};
@@ -46,6 +46,7 @@ pub struct PathTelemetry {
     pub lost_valid: Signal<In, Bit>,
     pub sample: Signal<In, LossEvent>,
     pub sample_valid: Signal<In, Bit>,
+    /// One cycle each; `read_done` follows when the machine has come to it.
     pub read_pair: Signal<In, Bits<17>>,
     pub read_send: Signal<In, Bit>,
     pub read_loss: Signal<In, Bit>,
@@ -64,6 +65,9 @@ pub struct PathTelemetry {
     send_event: DFF<SendEvent>,
     send_state: DFF<SendTelemetry>,
     send_read: DFF<Bit>,
+    send_asked: DFF<Bit>,
+    loss_asked: DFF<Bit>,
+    asked_pair: DFF<Bits<17>>,
     loss_step: DFF<Step>,
     loss_event: DFF<LossEvent>,
     loss_state: DFF<LossTelemetry>,
@@ -96,7 +100,7 @@ impl Logic for PathTelemetry {
     fn update(&mut self) {
         dff_setup!(
             self, clock, send_step, send_event, send_state, send_read, loss_step, loss_event,
-            loss_state, loss_read
+            loss_state, loss_read, send_asked, loss_asked, asked_pair
         );
         clock!(
             self,
@@ -117,21 +121,34 @@ impl Logic for PathTelemetry {
         self.samples.write_data.next = self.sample.val();
         self.samples.write_enable.next = self.sample_valid.val();
 
-        self.take_send.next = (self.send_step.q.val() == Step::Wait) & self.sends.read_valid.val();
+        if self.read_send.val() | self.read_loss.val() {
+            self.asked_pair.d.next = self.read_pair.val();
+        }
+        if self.read_send.val() {
+            self.send_asked.d.next = true;
+        }
+        if self.read_loss.val() {
+            self.loss_asked.d.next = true;
+        }
+        self.take_send.next = (self.send_step.q.val() == Step::Wait)
+            & self.sends.read_valid.val()
+            & !self.send_asked.q.val();
         self.sends.read_ready.next = self.take_send.val();
         self.clears.next = (self.send_step.q.val() == Step::Wait)
             & (self.loss_step.q.val() == Step::Wait)
             & self.clear_valid.val()
             & !self.sends.read_valid.val()
             & !self.losses.read_valid.val()
-            & !self.samples.read_valid.val();
+            & !self.samples.read_valid.val()
+            & !self.send_asked.q.val()
+            & !self.loss_asked.q.val();
         self.clear_ready.next = self.clears.val();
         self.read_done.next = false;
 
         // What was sent.
         self.send_memory.read_address.next = self.sends.read_data.val().pair;
-        if !self.sends.read_valid.val() {
-            self.send_memory.read_address.next = self.read_pair.val();
+        if self.send_asked.q.val() {
+            self.send_memory.read_address.next = self.asked_pair.q.val();
         }
         self.send_memory.read_enable.next = true;
         self.send_next.next = self.send_state.q.val();
@@ -151,9 +168,12 @@ impl Logic for PathTelemetry {
         match self.send_step.q.val() {
             Step::Wait => {
                 self.send_event.d.next = self.sends.read_data.val();
-                self.send_read.d.next = !self.sends.read_valid.val();
-                if self.sends.read_valid.val() | self.read_send.val() {
+                self.send_read.d.next = self.send_asked.q.val();
+                if self.sends.read_valid.val() | self.send_asked.q.val() {
                     self.send_step.d.next = Step::Look;
+                }
+                if self.send_asked.q.val() {
+                    self.send_asked.d.next = false;
                 }
                 if self.clears.val() {
                     self.send_memory.write_address.next = self.clear_pair.val();
@@ -181,18 +201,21 @@ impl Logic for PathTelemetry {
         self.send_words.next = self.send_state.q.val();
 
         // What was lost, and how long the round took.
-        self.take_loss.next = (self.loss_step.q.val() == Step::Wait) & self.losses.read_valid.val();
+        self.take_loss.next = (self.loss_step.q.val() == Step::Wait)
+            & self.losses.read_valid.val()
+            & !self.loss_asked.q.val();
         self.take_sample.next = (self.loss_step.q.val() == Step::Wait)
             & self.samples.read_valid.val()
-            & !self.losses.read_valid.val();
+            & !self.losses.read_valid.val()
+            & !self.loss_asked.q.val();
         self.losses.read_ready.next = self.take_loss.val();
         self.samples.read_ready.next = self.take_sample.val();
-        self.loss_memory.read_address.next = self.read_pair.val();
-        if self.samples.read_valid.val() {
-            self.loss_memory.read_address.next = self.samples.read_data.val().pair;
-        }
+        self.loss_memory.read_address.next = self.samples.read_data.val().pair;
         if self.losses.read_valid.val() {
             self.loss_memory.read_address.next = self.losses.read_data.val().pair;
+        }
+        if self.loss_asked.q.val() {
+            self.loss_memory.read_address.next = self.asked_pair.q.val();
         }
         self.loss_memory.read_enable.next = true;
         self.loss_next.next = self.loss_state.q.val();
@@ -229,13 +252,15 @@ impl Logic for PathTelemetry {
                 if self.losses.read_valid.val() {
                     self.loss_event.d.next = self.losses.read_data.val();
                 }
-                self.loss_read.d.next =
-                    !self.losses.read_valid.val() & !self.samples.read_valid.val();
+                self.loss_read.d.next = self.loss_asked.q.val();
                 if self.losses.read_valid.val()
                     | self.samples.read_valid.val()
-                    | self.read_loss.val()
+                    | self.loss_asked.q.val()
                 {
                     self.loss_step.d.next = Step::Look;
+                }
+                if self.loss_asked.q.val() {
+                    self.loss_asked.d.next = false;
                 }
                 if self.clears.val() {
                     self.loss_memory.write_address.next = self.clear_pair.val();
@@ -269,6 +294,8 @@ impl Logic for PathTelemetry {
         if self.reset.val() {
             self.send_step.d.next = Step::Wait;
             self.loss_step.d.next = Step::Wait;
+            self.send_asked.d.next = false;
+            self.loss_asked.d.next = false;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The register file of BAR0 and the doorbells of BAR2 (clause T-7; `docs/registers.md`).
+//! The register file of BAR0 and the doorbells of BAR2 (`docs/registers.md`).
 //!
 //! Holds what the host sets and shows what the engine says. Tables are written and read through a window of
 //! sixteen words and a command; the entry itself goes to `table_router`. Also keeps the time.

@@ -1,4 +1,4 @@
-//! From a key and a virtual address to bus addresses (clause T-6): who may touch what, and where it lies.
+//! From a key and a virtual address to bus addresses (clause T-5.3): who may touch what, and where it lies.
 //!
 //! A key names an entry and the generation it was given out with; the range must lie inside the region
 //! (`offset <= length && count <= length - offset`, so that nothing wraps), and the region must grant the

@@ -2,12 +2,14 @@
 //!
 //! Reads the transport header of a frame whose CRC was right, looks up its connection, and says what it is
 //! or why it is dropped. DATA and PROBE go on to their path's window; every frame, in order, to `placement`.
-//! One packet every 3 cycles; the reason of a drop is the one with the highest code.
+//! One packet every 3 cycles. Of several reasons to drop a frame the most basic one counts: version, type,
+//! connection, incarnation, message, operation, path, length.
 
 use crate::bundle;
 use crate::bundle::{Word16, Word24, Word32, Word64};
 use crate::dma::memory_translation::TranslateRequest;
 use crate::rx::FrameInfo;
+use crate::rx::connection_limit::ConnectionLimit;
 use crate::rx::path_sequence::PathEvent;
 use crate::stream::Ram;
 use rust_hdl::prelude::*;
@@ -76,6 +78,7 @@ pub struct Classifier {
     pub frame_room: Signal<In, Bit>,
 
     connections: Ram<ReceiveSettings, 12>,
+    limit: ConnectionLimit,
     step: DFF<Classify>,
     connection24: Signal<Local, Word24>,
     connection_now: Signal<Local, Bits<24>>,
@@ -130,6 +133,7 @@ impl Classifier {
     pub fn new(connection_bits: usize) -> Self {
         Self {
             connections: Ram::new(connection_bits),
+            limit: ConnectionLimit::new(connection_bits),
             ..Default::default()
         }
     }
@@ -263,7 +267,12 @@ impl Logic for Classifier {
         if self.settings_now.q.val().incarnation != self.incarnation16.val() {
             self.why.next = 19.into();
         }
-        if !self.settings_now.q.val().enabled.any() | (self.connection.q.val() >= 4096) {
+        // Connection 0 is for CONTROL alone.
+        self.limit.connection.next = self.connection.q.val();
+        if !self.settings_now.q.val().enabled.any()
+            | self.limit.beyond.val()
+            | (self.connection.q.val() == 0)
+        {
             self.why.next = 18.into();
         }
         if self.is_control.val() {

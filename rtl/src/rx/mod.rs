@@ -1,7 +1,7 @@
 //! The receive side, from the planes' MACs to the completion of a message.
 
 pub mod classifier;
-
+mod connection_limit;
 mod coverage;
 mod drop_reason;
 mod ethernet_fields;

@@ -8,7 +8,8 @@
 //! packets of a connection fall on different paths, so that costs nothing in the common case. One packet
 //! a cycle over distinct paths, one every 12 cycles on one path. The verdict comes 5 cycles after the
 //! event, the state is written (and the ACK event given) 11 cycles after it. `veto`, sampled 4 cycles
-//! after the event, is the memory check's refusal: the packet then leaves no trace.
+//! after the event, is the memory check's refusal: a new packet then leaves no trace. Of one that was received before it says
+//! nothing: it is answered, for its key may have been given back since.
 
 use crate::bundle;
 use crate::stream::{FirstSet64, FirstSet256, Ram};
@@ -204,7 +205,9 @@ macro_rules! path_sequence {
                 // Stage 4: the memory check may still refuse; what is left changes the path.
                 self.verdict.next = self.judged.q.val();
                 self.verdict_valid.next = self.valid[3].q.val() & !self.stage[3].q.val().clear.any();
-                self.counts.next = !self.judged.q.val().stale.any() & !self.judged.q.val().outside.any() & !self.veto.val();
+                self.counts.next = !self.judged.q.val().stale.any()
+                    & !self.judged.q.val().outside.any()
+                    & !(self.veto.val() & self.judged.q.val().fresh.any());
                 self.apply.d.next = self.valid[3].q.val() & self.counts.val() & !self.stage[3].q.val().clear.any();
                 self.newer5.d.next = self.newer.q.val();
                 self.gap5.d.next = self.gap.q.val() | self.judged.q.val().duplicate.any() | self.stage[3].q.val().urgent.any();

@@ -134,12 +134,7 @@ impl Logic for Placement {
         self.is_control.next = self.at8.val().kind == 4;
         self.why.next = self.at8.val().reason;
         if (self.at8.val().kind == 1) | (self.at8.val().kind == 2) {
-            if self.seen.val().outside.any() {
-                self.why.next = 25.into();
-            }
-            if self.seen.val().duplicate.any() {
-                self.why.next = 26.into();
-            }
+            // What the window does not want was refused by nobody: a key may be gone since its first copy came.
             if self.at8.val().kind == 1 {
                 if self.translated.val().out_of_bounds.any() {
                     self.why.next = 28.into();
@@ -147,6 +142,12 @@ impl Logic for Placement {
                 if self.translated.val().bad_key.any() {
                     self.why.next = 27.into();
                 }
+            }
+            if self.seen.val().outside.any() {
+                self.why.next = 25.into();
+            }
+            if self.seen.val().duplicate.any() {
+                self.why.next = 26.into();
             }
             if self.seen.val().stale.any() {
                 self.why.next = 24.into();

@@ -537,6 +537,7 @@ impl Logic for Engine {
         }
         self.segmenter.job.next = self.scheduler.job.val();
         self.segmenter.job_valid.next = self.scheduler.job_valid.val();
+        self.scheduler.job_room.next = self.segmenter.job_room.val();
         self.segmenter.message.next = self.work.message.val();
         self.segmenter.message_address.next = self.work.message_address.val();
         self.segmenter.message_write.next = self.work.message_write.val();

@@ -1,8 +1,9 @@
 //! What must go out on a given path: resends, probes, CONTROL frames, starts anew; one queue a plane.
 //!
 //! A plane's transmitter serves its queue before new data (design rule 2). One entry a cycle comes in,
-//! resends before the rest, and waits at its source while its queue is full. A tail request stands for two
-//! probes (rule 4: two follow the last data).
+//! resends before the rest, and waits at its source while its queue is full; a probe does not wait but goes
+//! nowhere, for a plane that stands still must not keep the others from their probes. A tail request stands
+//! for two probes (rule 4: two follow the last data).
 
 use crate::stream::{Fifo, SmallFifo};
 use crate::tx::ack_processor::Forced;
@@ -90,7 +91,9 @@ impl Logic for ForcedQueue {
                 self.full.next = true;
             }
         }
-        self.accepted.next = self.chosen_valid.val() & !self.full.val() & !self.reset.val();
+        self.accepted.next = self.chosen_valid.val()
+            & (!self.full.val() | (self.chosen.val().kind == 1))
+            & !self.reset.val();
         for i in 0..4 {
             self.here.next = i.to_bits();
             self.queue[i].clock.next = self.clock.val();

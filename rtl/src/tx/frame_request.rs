@@ -1,4 +1,4 @@
-//! Puts transport headers together: data, probes, ACKs and CONTROL frames, one stream of frames (section T-3).
+//! Puts transport headers together: data, probes, ACKs and CONTROL frames, one stream of frames (clauses T-3.2 to T-3.7).
 //!
 //! ACKs go first when their plane has room. Each frame's connection and path say where it goes: route
 //! (peer's MAC and IP on that plane), entropy, the peer's connection number and incarnation. One frame every

@@ -1,4 +1,4 @@
-//! When a message has arrived whole, and in which order the host hears of it (design rule 9, clause T-5.4).
+//! When a message has arrived whole, and in which order the host hears of it (design rule 9, clause T-6.2).
 //!
 //! Each acknowledged packet counts for its message; a message whose last packet is acknowledged sets its
 //! bit in the connection's vector (indexed by slot, toggling with the lap, like a path's). Completions
@@ -27,7 +27,7 @@ bundle! {
 }
 
 bundle! {
-    /// The 32 bytes of a completion, first byte first (clause T-5.4).
+    /// The 32 bytes of a completion, first byte first (clause T-6.2).
     CompletionWire {
         phase: 8, kind: 8, status: 8, opcode: 8, connection: 32, index: 32, length: 32, immediate: 32,
         message: 16, plane: 8, reserved0: 8, time: 32, reserved1: 32,

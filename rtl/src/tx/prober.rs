@@ -126,8 +126,15 @@ impl Logic for Prober {
         if self.timer.val() < self.timer_min.val() {
             self.timer.next = self.timer_min.val();
         }
+        if self.srtt16.val() >= 0x6000 {
+            self.timer.next = 0x8000.into();
+        }
         self.eight.next = 8.into();
         self.backed.next = self.eight.val() << self.watch.q.val().backoff;
+        // Half the range of the time at most: ages are differences of 16 bits.
+        if self.watch.q.val().backoff > 12 {
+            self.backed.next = 0x8000.into();
+        }
 
         self.after.next = self.watch.q.val();
         self.fires.next = false;

@@ -32,6 +32,8 @@ pub struct Segmenter {
     pub reset: Signal<In, Bit>,
     pub job: Signal<In, TransmitJob>,
     pub job_valid: Signal<In, Bit>,
+    /// For 16 jobs more.
+    pub job_room: Signal<Out, Bit>,
     pub message: Signal<In, Message>,
     pub message_address: Signal<In, Bits<18>>,
     pub message_write: Signal<In, Bit>,
@@ -121,6 +123,7 @@ impl Logic for Segmenter {
         self.queue.reset.next = self.reset.val();
         self.jobs.write_data.next = self.job.val();
         self.jobs.write_enable.next = self.job_valid.val();
+        self.job_room.next = self.jobs.level.val() < 48;
 
         // Take a job while there is room behind the whole pipeline for what is in it.
         self.take.next = self.jobs.read_valid.val()

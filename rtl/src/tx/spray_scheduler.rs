@@ -79,6 +79,8 @@ pub struct SprayScheduler {
     pub ack_plane: Signal<In, Bits<2>>,
     pub ack_beats: Signal<In, Bits<2>>,
     pub ack_room: Signal<Out, Bits<4>>,
+    /// There is room for 16 jobs more: small frames need few credits and could come faster than they are made.
+    pub job_room: Signal<In, Bit>,
     pub job: Signal<Out, TransmitJob>,
     pub job_valid: Signal<Out, Bit>,
     pub sent_pair: Signal<Out, Bits<17>>,
@@ -259,6 +261,7 @@ impl Logic for SprayScheduler {
         self.turn.asked.next = self.pair3.val().get_bits::<6>(5);
         self.take.next = self.valid3.q.val()
             & self.room3.val()
+            & self.job_room.val()
             & !self.turn.asked_busy.val()
             & !self.reset.val();
         self.turn.taken.next = self.pair3.val().get_bits::<6>(5);

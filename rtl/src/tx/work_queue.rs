@@ -1,10 +1,11 @@
-//! From a doorbell to a message: fetches work requests from host memory (clauses T-5.2, T-5.3).
+//! From a doorbell to a message: fetches work requests from host memory (clauses T-6.1).
 //!
 //! A connection may have as many messages open as it has slots, so a request is fetched when the doorbell
 //! is ahead and the oldest open message is near enough. Message numbers count work requests, so the number
 //! also says where the request stands in the ring. A request is fetched every 4 cycles; one is known to the
 //! scheduler 4 cycles after its beat has come. What the request asks is checked here: an operation or length
-//! that is not served is reported as an error of the connection and never becomes a message.
+//! that is not served (more than 1 GiB or 2^18 packets) is reported as an error of the connection and never
+//! becomes a message.
 
 use crate::bundle;
 use crate::dma::ReadCommand;
@@ -89,6 +90,7 @@ pub struct WorkQueue {
     picker: FirstSet64,
     wanted: DFF<Bits<64>>,
     again: DFF<Bits<64>>,
+    just_woken: DFF<Bits<64>>,
     turn: DFF<Bits<6>>,
     step: DFF<FetchStep>,
     connection: DFF<Bits<12>>,
@@ -168,6 +170,7 @@ impl Logic for WorkQueue {
             clock,
             wanted,
             again,
+            just_woken,
             turn,
             step,
             connection,
@@ -243,6 +246,7 @@ impl Logic for WorkQueue {
         self.entry_bytes.next = bit_cast::<64, 16>(self.entry.val()) << 6;
         self.issued.next = false;
         self.again.d.next = self.again.q.val() | self.wakes.val();
+        self.just_woken.d.next = self.wakes.val();
         self.clears.next = false;
         match self.step.q.val() {
             FetchStep::Pick => {
@@ -259,9 +263,10 @@ impl Logic for WorkQueue {
                 self.fetched.d.next = self.fetcheds.read_data.val();
                 self.head.d.next = self.heads.read_data.val();
                 self.ring_now.d.next = self.rings.read_data.val();
-                // What comes from here on is not yet in what was read.
-                self.again.d.next =
-                    (self.again.q.val() & !self.picked_bit.val()) | self.wakes.val();
+                // What came in the cycle of the reading and comes from here on is not in what was read.
+                self.again.d.next = (self.again.q.val() & !self.picked_bit.val())
+                    | self.just_woken.q.val()
+                    | self.wakes.val();
                 self.step.d.next = FetchStep::Judge;
             }
             FetchStep::Judge => {
@@ -357,12 +362,14 @@ impl Logic for WorkQueue {
         self.rounding.next = !self.rounding.val();
         self.m1_rounded.d.next = self.length.val() + self.rounding.val();
 
+        self.packets32.next = self.m1_rounded.q.val() >> self.m1_fetch.q.val().mtu_shift;
         self.m2_valid.d.next = self.m1_valid.q.val() & !self.reset.val();
-        self.m2_good.d.next = self.m1_good.q.val();
+        // A packet's place in its message has 18 bits.
+        self.m2_good.d.next = self.m1_good.q.val()
+            & (self.m1.q.val().control.any() | (self.packets32.val() <= 0x4_0000));
         self.m2.d.next = self.m1.q.val();
         self.m2_connection.d.next = self.m1_fetch.q.val().connection;
         self.m2_plane.d.next = self.m1_plane.q.val();
-        self.packets32.next = self.m1_rounded.q.val() >> self.m1_fetch.q.val().mtu_shift;
         self.m2_packets.d.next = self.packets32.val().get_bits::<19>(0);
         if !self.packets32.val().any() | self.m1.q.val().control.any() {
             self.m2_packets.d.next = 1.into();
@@ -403,6 +410,7 @@ impl Logic for WorkQueue {
         self.refused_valid.next = self.m2_valid.q.val() & !self.m2_good.q.val();
         if self.reset.val() {
             self.wanted.d.next = 0.into();
+            self.just_woken.d.next = 0.into();
             self.again.d.next = 0.into();
             self.step.d.next = FetchStep::Pick;
         }

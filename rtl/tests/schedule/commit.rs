@@ -105,6 +105,10 @@ impl Bench<'_> {
             );
             return self.nothing();
         }
+        if !self.connections[pair as usize >> 5].seen_settings.0 {
+            assert_eq!(job, None, "cycle {cycle}: a connection that may not send");
+            return self.nothing();
+        }
         let job = job.unwrap_or_else(|| panic!("cycle {cycle}: no job for {order:?}"));
         let tight = self.connections[pair as usize >> 5].seen_settings.2 < 4;
         for name in ["kind", "pair", "psn", "slot", "index", "train"] {

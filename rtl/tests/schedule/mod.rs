@@ -109,6 +109,7 @@ struct Ports {
     heads: Vec<[Port; 3]>,
     load: [Port; 6],
     unfetched: Port,
+    job_room: Port,
     settings: [Port; 3],
     suspect: [Port; 3],
     updated: [Port; 2],
@@ -144,6 +145,7 @@ impl Ports {
             ]
             .map(|name| model.input(&format!("load_{name}"))),
             unfetched: model.input("unfetched"),
+            job_room: model.input("job_room"),
             settings: ["settings_connection", "settings", "settings_write"]
                 .map(|name| model.input(name)),
             suspect: ["suspect_slot", "suspect_paths", "suspect_write"]
@@ -375,11 +377,11 @@ impl<'a> Bench<'a> {
         self.update(pair);
     }
 
-    /// All that is in flight is reported as lost, path after path.
-    pub fn lose_everything(&mut self) {
+    /// All that is in flight is reported as lost, path after path; nothing new is sent any more.
+    pub fn lose_everything(&mut self, enabled: bool) {
         let pairs: Vec<_> = self.paths.keys().copied().collect();
         let connections: Vec<_> = pairs.iter().map(|pair| pair >> 5).collect();
-        self.write_settings(connections[0], (false, 0, 64));
+        self.write_settings(connections[0], (enabled, 0, 64));
         (0..20).for_each(|_| self.step());
         for pair in pairs {
             self.acknowledge(pair, self.paths[&pair].flying.len(), 100);
@@ -392,6 +394,11 @@ impl<'a> Bench<'a> {
 
     pub fn load(&mut self, load: Load) {
         self.loads.push_back(load);
+    }
+
+    /// Forced entries not taken.
+    pub fn waiting(&self) -> usize {
+        self.heads.iter().map(VecDeque::len).sum()
     }
 
     /// All connections start anew.

@@ -10,6 +10,8 @@ impl Bench<'_> {
         self.offer_load();
         self.give_back();
         self.ports.unfetched.set(self.unfetched);
+        let hold = self.profile.load > 0 && self.stall.chance(15);
+        self.ports.job_room.set(!hold);
         self.model.eval();
         self.spend_on_acks();
         self.model.eval();
@@ -17,6 +19,11 @@ impl Bench<'_> {
         self.commit();
         for plane in 0..4 {
             let ready = self.ports.heads[plane][2].is_set();
+            assert!(
+                !(ready && hold),
+                "cycle {}: taken without room for its job",
+                self.cycle
+            );
             assert!(
                 !ready || self.held[plane],
                 "cycle {}: a head from nowhere is taken",

@@ -1,0 +1,330 @@
+//! What becomes of a frame, from class, verdict and addresses, against the rules in a plain order.
+
+mod bench;
+
+use bench::seeds;
+use osprey_rtl::dma::WriteJob;
+use osprey_rtl::dma::memory_translation::Translated;
+use osprey_rtl::emit;
+use osprey_rtl::rx::classifier::Classified;
+use osprey_rtl::rx::message_table::PlacedPacket;
+use osprey_rtl::rx::path_sequence::PathVerdict;
+use osprey_rtl::rx::placement::{ControlRing, Placement, Refusal, reason};
+use osprey_verilated::{Model, Record, Source, Stall, lint};
+use std::collections::VecDeque;
+
+fn source() -> Source {
+    Source::new("placement", emit::verilog("placement", Placement::new()))
+}
+
+fn random(stall: &mut Stall, fields: &'static [(&'static str, usize)]) -> Record {
+    let mut record = Record::new(fields);
+    for &(name, bits) in fields {
+        record.set(
+            name,
+            if bits == 64 {
+                stall.bits()
+            } else {
+                stall.bits() & ((1 << bits) - 1)
+            },
+        );
+    }
+    record
+}
+
+#[derive(Debug)]
+struct Frame {
+    at: u64,
+    class: Record,
+    verdict: Record,
+    translated: Record,
+}
+
+impl Frame {
+    fn random(stall: &mut Stall, at: u64) -> Self {
+        let mut class = random(stall, Classified::FIELDS);
+        let kind = stall.pick(&[0, 1, 1, 1, 1, 2, 3, 4, 5]);
+        class.set("kind", kind);
+        let why = if kind == 0 { 1 + stall.below(23) } else { 0 };
+        class.set("reason", why);
+        let transport = 16 + stall.below(241);
+        class.set("transport_bytes", transport);
+        let mut verdict = Record::new(PathVerdict::FIELDS);
+        match stall.below(8) {
+            0 => verdict.set("duplicate", 1),
+            1 => verdict.set("outside", 1),
+            2 => verdict.set("stale", 1),
+            _ if kind == 1 => verdict.set("fresh", 1),
+            _ => {}
+        }
+        if kind == 2 && verdict.get("stale") == 0 {
+            verdict = Record::new(PathVerdict::FIELDS);
+        }
+        let mut translated = random(stall, Translated::FIELDS);
+        let fault = stall.below(10);
+        translated.set("bad_key", fault == 0);
+        translated.set("out_of_bounds", fault == 1);
+        Self {
+            at,
+            class,
+            verdict,
+            translated,
+        }
+    }
+
+    fn is_refused(&self) -> bool {
+        self.translated.get("bad_key") == 1 || self.translated.get("out_of_bounds") == 1
+    }
+
+    /// The reason to drop it, or 0; `ring_full` of the CONTROL ring.
+    fn why(&self, ring_full: bool) -> u64 {
+        let said = |name| self.verdict.get(name) == 1;
+        match self.class.get("kind") {
+            1 | 2 if said("stale") => reason::EPOCH,
+            1 | 2 if said("duplicate") => reason::DUPLICATE,
+            1 | 2 if said("outside") => reason::WINDOW,
+            1 if self.translated.get("bad_key") == 1 => reason::KEY,
+            1 if self.translated.get("out_of_bounds") == 1 => reason::BOUNDS,
+            4 if ring_full => reason::CONTROL_RING,
+            _ => self.class.get("reason"),
+        }
+    }
+}
+
+struct Ring {
+    address: u64,
+    log_entries: u64,
+    given: u64,
+    taken: u64,
+}
+
+/// The write job of a frame, field by field; nothing else of it counts.
+fn job(frame: &Frame, why: u64, ring: &Ring) -> Vec<(&'static str, u64)> {
+    let class = |name| frame.class.get(name);
+    let place = |name| frame.translated.get(name);
+    match (why, class("kind")) {
+        (0, 1) => vec![
+            ("kind", 1),
+            ("source", 48),
+            ("length", class("length")),
+            ("address0", place("address0")),
+            ("length0", place("length0")),
+            ("address1", place("address1")),
+        ],
+        (0, 3) => vec![("kind", 2)],
+        (0, 4) => vec![
+            ("kind", 1),
+            ("source", 0),
+            ("length", class("transport_bytes")),
+            (
+                "address0",
+                ring.address
+                    .wrapping_add(256 * (ring.taken % (1 << ring.log_entries))),
+            ),
+            ("length0", class("transport_bytes")),
+        ],
+        _ => vec![("kind", 0)],
+    }
+}
+
+fn run(seed: u64) {
+    let model = Model::build(&source()).unwrap();
+    let mut stall = Stall::new(seed);
+    let input = |name: &str| model.input(name);
+    let output = |name: &str| model.output(name);
+    let [
+        class,
+        class_valid,
+        refused,
+        verdict,
+        translated,
+        ring_given,
+        job_ready,
+        order_room,
+    ] = [
+        "frame",
+        "frame_valid",
+        "refused",
+        "verdict",
+        "translated",
+        "ring_given",
+        "job_ready",
+        "order_room",
+    ]
+    .map(input);
+    let [
+        room,
+        veto,
+        job_out,
+        job_valid,
+        ordered,
+        ordered_valid,
+        refusal,
+        refusal_valid,
+    ] = [
+        "frame_room",
+        "veto",
+        "job",
+        "job_valid",
+        "ordered",
+        "ordered_valid",
+        "refusal",
+        "refusal_valid",
+    ]
+    .map(output);
+    let [nack, nack_valid, drop_reason, drop_valid, accepted] = [
+        "nack_connection",
+        "nack_valid",
+        "drop_reason",
+        "drop_valid",
+        "accepted",
+    ]
+    .map(output);
+    let mut ring = Ring {
+        address: stall.bits() & !0xff,
+        log_entries: 2 + stall.below(5),
+        given: 0,
+        taken: 0,
+    };
+    input("ring").set_record(
+        &Record::new(ControlRing::FIELDS)
+            .with("address", ring.address)
+            .with("log_entries", ring.log_entries),
+    );
+    model.reset();
+    let mut frames: VecDeque<Frame> = VecDeque::new();
+    let mut jobs: VecDeque<Vec<(&str, u64)>> = VecDeque::new();
+    let mut reasons = [0; 32];
+    let push = stall.pick(&[30, 100]);
+    for cycle in 0..30_000u64 {
+        if ring.given - ring.taken < 1 << ring.log_entries && stall.chance(1) {
+            ring.given += 1;
+        }
+        ring_given.set(ring.given & 0xffff);
+        job_ready.set(stall.chance([20, 60, 100][seed as usize % 3]));
+        order_room.set(stall.chance(80));
+        class_valid.set(0);
+        model.eval();
+        if room.is_set() && stall.chance(push) {
+            let frame = Frame::random(&mut stall, cycle);
+            class.set_record(&frame.class);
+            class_valid.set(1);
+            frames.push_back(frame);
+        }
+        // What the neighbours say of frames of 4 and 8 cycles ago.
+        let of = |age: u64| frames.iter().find(|frame| frame.at + age == cycle);
+        let noise = random(&mut stall, Translated::FIELDS);
+        translated.set_record(of(8).map_or(&noise, |frame| &frame.translated));
+        let blank = Record::new(PathVerdict::FIELDS);
+        verdict.set_record(of(4).map_or(&blank, |frame| &frame.verdict));
+        refused.set(of(4).is_some_and(Frame::is_refused));
+        model.eval();
+        if let Some(frame) = of(4) {
+            let expected = frame.is_refused() && frame.class.get("kind") == 1;
+            assert_eq!(veto.is_set(), expected, "cycle {cycle}: {frame:?}");
+        }
+        let due = frames.front().is_some_and(|frame| frame.at + 8 == cycle);
+        let Some(frame) = (if due { frames.pop_front() } else { None }) else {
+            for port in [
+                &ordered_valid,
+                &refusal_valid,
+                &nack_valid,
+                &drop_valid,
+                &accepted,
+            ] {
+                assert_eq!(port.get(), 0, "cycle {cycle}: {}", port.name());
+            }
+            take(&job_out, &job_valid, job_ready.is_set(), &mut jobs);
+            model.cycle();
+            continue;
+        };
+        let why = frame.why(ring.given == ring.taken);
+        let kind = frame.class.get("kind");
+        let context = format!("cycle {cycle}, reason {why}: {frame:?}");
+        reasons[why as usize] += 1;
+        assert_eq!(drop_valid.is_set(), why != 0, "{context}");
+        assert!(
+            why == 0 || drop_reason.get() == why,
+            "{context}: {}",
+            drop_reason.get()
+        );
+        let bit = if why == 0 {
+            [0, 1, 2, 4, 8, 0][kind as usize]
+        } else {
+            0
+        };
+        assert_eq!(accepted.get(), bit, "{context}");
+        let tells = kind == 1 && (why == reason::KEY || why == reason::BOUNDS);
+        assert_eq!(refusal_valid.is_set(), tells, "{context}");
+        if tells {
+            let told = refusal.record(Refusal::FIELDS);
+            let got = ["pair", "message"].map(|name| told.get(name));
+            assert_eq!(
+                got,
+                ["pair", "message"].map(|name| frame.class.get(name)),
+                "{context}"
+            );
+        }
+        assert_eq!(nack_valid.is_set(), why == 0 && kind == 5, "{context}");
+        assert!(
+            !nack_valid.is_set() || nack.get() == frame.class.get("pair") >> 5,
+            "{context}"
+        );
+        let writes = why == 0 && (kind == 1 || kind == 4);
+        assert_eq!(ordered_valid.is_set(), writes, "{context}");
+        if writes {
+            let order = ordered.record(PlacedPacket::FIELDS);
+            let same: &[&str] = if kind == 1 {
+                &["pair", "message", "length", "total"]
+            } else {
+                &["plane"]
+            };
+            for name in same {
+                assert_eq!(order.get(name), frame.class.get(name), "{name}, {context}");
+            }
+            assert_eq!(order.get("control"), u64::from(kind == 4), "{context}");
+            if kind == 4 {
+                assert_eq!(order.get("index"), ring.taken & 0xffff, "{context}");
+                assert_eq!(
+                    order.get("length"),
+                    frame.class.get("transport_bytes"),
+                    "{context}"
+                );
+            }
+        }
+        take(&job_out, &job_valid, job_ready.is_set(), &mut jobs);
+        jobs.push_back(job(&frame, why, &ring));
+        ring.taken += u64::from(writes && kind == 4);
+        model.cycle();
+    }
+    let seen: Vec<_> = [0, 24, 25, 26, 27, 28, 29]
+        .map(|why: usize| reasons[why])
+        .to_vec();
+    assert!(seen.iter().all(|&count| count > 10), "{seen:?}");
+}
+
+/// A job leaves, in the order of the frames.
+fn take(
+    job: &osprey_verilated::Port,
+    valid: &osprey_verilated::Port,
+    ready: bool,
+    jobs: &mut VecDeque<Vec<(&str, u64)>>,
+) {
+    assert!(jobs.len() <= 32, "jobs pile up");
+    if valid.is_set() && ready {
+        let got = job.record(WriteJob::FIELDS);
+        for (name, value) in jobs.pop_front().expect("a job from nowhere") {
+            assert_eq!(got.get(name), value, "{name} of {got:?}");
+        }
+    }
+}
+
+#[test]
+fn the_verilog_is_clean() {
+    lint(&source()).unwrap();
+}
+
+#[test]
+fn every_frame_has_one_fate() {
+    seeds("placement::every_frame_has_one_fate", 6, run);
+}
