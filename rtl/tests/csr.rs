@@ -426,10 +426,12 @@ fn a_connection_starts_anew_in_every_place() {
                     .map(|low| connection << bits | low)
                     .collect::<Vec<_>>()
             };
-            for name in ["window", "acks", "telemetry"] {
+            for name in ["window", "telemetry"] {
                 assert_eq!(told[name], range(5, 32), "{name}");
             }
-            assert_eq!(told["sender"], range(5, 8 * planes));
+            for name in ["acks", "sender"] {
+                assert_eq!(told[name], range(5, 8 * planes), "{name}");
+            }
             assert_eq!(told["generator"], range(2, 4));
             assert_eq!(told["placed"], range(6, 64));
             assert_eq!(told["completion"], range(6, 64));

@@ -71,6 +71,9 @@ impl Logic for ClearSequencer {
         self.index_next.next = self.index.q.val() + 1;
         self.is_path.next = self.index.q.val() < 32;
         self.plane.next = self.index.q.val().get_bits::<2>(3);
+        // Both sides of a path's sending, or neither: planes that the engine lacks are never started, and a path of
+        // which only one side were would look as if something were in flight.
+        self.there.next = self.is_path.val() & (self.plane.val() <= self.plane_last.val());
         self.any.next = self.waiting.q.val().window.any()
             | self.waiting.q.val().acks.any()
             | self.waiting.q.val().sender.any()
@@ -91,9 +94,6 @@ impl Logic for ClearSequencer {
         self.prepare.d.next = false;
         if self.prepare.q.val() {
             self.waiting.d.next.window = self.is_path.val().into();
-            // Both sides of a path's sending, or neither: planes that the engine lacks are never started, and a path
-            // of which only one side were would look as if something were in flight.
-            self.there.next = self.is_path.val() & (self.plane.val() <= self.plane_last.val());
             self.waiting.d.next.acks = self.there.val().into();
             self.waiting.d.next.sender = self.there.val().into();
             self.waiting.d.next.telemetry = self.is_path.val().into();
