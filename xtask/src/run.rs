@@ -25,9 +25,9 @@ pub fn root() -> PathBuf {
     manifest.parent().map_or(manifest.clone(), PathBuf::from)
 }
 
-/// Where builds go.
+/// Where generated files go: the same place for every program of the project, wherever cargo builds.
 pub fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+    root().join("target")
 }
 
 /// The project's own Python environment.
