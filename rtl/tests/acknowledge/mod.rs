@@ -22,6 +22,8 @@ pub struct Profile {
     resend: u64,
     spoil: u64,
     offer: u64,
+    /// Chance that packets of a path overtake each other.
+    reorder: u64,
 }
 
 impl Profile {
@@ -38,6 +40,7 @@ impl Profile {
             resend: stall.pick(&[5, 50, 100]),
             spoil: stall.pick(&[0, 5, 30]),
             offer: stall.pick(&[20, 100]),
+            reorder: stall.pick(&[0, 0, 30]),
         }
     }
 
@@ -54,6 +57,7 @@ impl Profile {
             resend: 100,
             spoil: 0,
             offer: 100,
+            reorder: 0,
         }
     }
 }

@@ -212,9 +212,16 @@ impl Bench<'_> {
         let pair = self.stall.pick(&pairs);
         let path = self.paths.get_mut(&pair).expect("it is open");
         let count = self.stall.below(path.wire.len() as u64 + 1) as usize;
+        if count > 1 && self.stall.chance(self.profile.reorder) {
+            path.wire.swap(0, count - 1);
+        }
         for sent in path.wire.drain(..count) {
-            path.newest = Some((sent.ordinal, sent.time));
-            if let Some(psn) = sent.psn {
+            let newer = |(seen, _): &(u64, u64)| sent.ordinal.wrapping_sub(*seen) & 0xffff < 0x8000;
+            if path.newest.as_ref().is_none_or(newer) {
+                path.newest = Some((sent.ordinal, sent.time));
+            }
+            let behind = |psn: &u64| psn.wrapping_sub(path.expected) & 0xff_ffff >= 0x80_0000;
+            if let Some(psn) = sent.psn.filter(|psn| !behind(psn)) {
                 path.received.insert(psn);
                 while path.received.remove(&path.expected) {
                     path.expected = (path.expected + 1) & 0xff_ffff;
