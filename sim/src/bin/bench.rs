@@ -2,7 +2,8 @@
 
 use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
-use osprey_sim::measure::{Figure, rtl, simulation, table};
+use osprey_report::{Figure, table};
+use osprey_sim::measure::{rtl, simulation};
 use std::path::PathBuf;
 use std::process::ExitCode;
 

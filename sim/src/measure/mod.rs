@@ -3,13 +3,12 @@
 //! `throughput.rs` and `latency.rs` count cycles between transfers at the ports, so that a run on any
 //! machine gives the same; `speed.rs` takes the time of the simulation itself. Nothing here is a test.
 
-mod figure;
 mod latency;
 mod load;
 mod speed;
 mod throughput;
 
-pub use figure::{Better, Figure, table};
+use osprey_report::{Better, Figure};
 
 use crate::engine::EngineError;
 use crate::hosts::HostsError;

@@ -1,68 +1,30 @@
 //! The job's result as one HTML page: numbers, plots and tables, nothing loaded from elsewhere.
 
-mod plot;
-
 use crate::job::{JobResult, PathResult};
-use plot::{Bars, Lines, bars, lines};
-use std::fmt::Write;
-
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:960px;margin:2em auto;padding:0 1em;color:#222}\
-h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse;font-size:13px}\
-td,th{padding:2px 10px;text-align:right;border-bottom:1px solid #ddd}th:first-child,td:first-child{text-align:left}\
-.pass{color:#17682c}.fail{color:#a01616}svg{max-width:100%;height:auto}code{font-size:12px}";
-
-/// Colours of series: distinct also without red and green.
-const COLOURS: [(u8, u8, u8); 4] = [(0, 90, 160), (230, 130, 0), (0, 140, 110), (170, 60, 130)];
+use osprey_report::{Bars, Lines, Page, bars, lines, percent};
 
 /// The page.
 pub fn html(result: &JobResult) -> String {
-    let mut page = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Osprey: main job</title>\
-         <style>{STYLE}</style><h1>Osprey: main job <span class=\"{0}\">{0}</span></h1>",
-        result.verdict
-    );
+    let mut page = Page::new("Osprey: main job", Some(result.verdict));
     for what in &result.wrong {
-        let _ = write!(page, "<p class=\"fail\">{}</p>", escape(what));
+        page.fault(what);
     }
     summary(&mut page, result);
-    let _ = write!(
-        page,
-        "<h2>Line use of the sender, by plane</h2>{}",
-        line_use(result)
-    );
-    let _ = write!(page, "<h2>Packets by path</h2>{}", packets(&result.paths));
-    let _ = write!(
-        page,
-        "<h2>Losses by path, by how they were found</h2>{}",
-        losses(&result.paths)
-    );
-    let _ = write!(
-        page,
-        "<h2>Round trips by path, microseconds: least, mean, greatest</h2>{}",
-        rtts(&result.paths)
-    );
+    page.heading("Line use of the sender, by plane");
+    page.plot(&line_use(result));
+    page.heading("Packets by path");
+    page.plot(&packets(&result.paths));
+    page.heading("Losses by path, by how they were found");
+    page.plot(&losses(&result.paths));
+    page.heading("Round trips by path, microseconds: least, mean, greatest");
+    page.plot(&rtts(&result.paths));
     path_table(&mut page, &result.paths);
     link_table(&mut page, result);
     counter_table(&mut page, result);
-    page.push_str("</html>\n");
-    page
+    page.finish()
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-}
-
-fn row(page: &mut String, cells: &[String], tag: &str) {
-    let cells: String = cells
-        .iter()
-        .map(|cell| format!("<{tag}>{}</{tag}>", escape(cell)))
-        .collect();
-    let _ = write!(page, "<tr>{cells}</tr>");
-}
-
-fn summary(page: &mut String, r: &JobResult) {
+fn summary(page: &mut Page, r: &JobResult) {
     let setup = format!(
         "{} planes x {} paths, {} loss, seed {}, configuration {}",
         r.planes,
@@ -71,7 +33,7 @@ fn summary(page: &mut String, r: &JobResult) {
         r.seed,
         r.configuration
     );
-    let rows = [
+    page.list([
         ("set-up", setup),
         (
             "bytes",
@@ -107,20 +69,7 @@ fn summary(page: &mut String, r: &JobResult) {
         ("SHA-256 sent", r.sha256_sent.clone()),
         ("SHA-256 received", r.sha256_received.clone()),
         ("counts compared", r.counts_compared.to_string()),
-    ];
-    page.push_str("<table>");
-    for (name, value) in rows {
-        let _ = write!(
-            page,
-            "<tr><td>{name}</td><td style=\"text-align:left\">{}</td></tr>",
-            escape(&value)
-        );
-    }
-    page.push_str("</table>");
-}
-
-fn percent(fraction: f64) -> String {
-    format!("{:.2} %", fraction * 100.0)
+    ]);
 }
 
 /// Most points of a line: more would be noise.
@@ -154,7 +103,7 @@ fn line_use(result: &JobResult) -> String {
         y_max: per_plane_gbps * 1.1,
         series: series.collect(),
     };
-    lines(&chart, &COLOURS)
+    lines(&chart)
 }
 
 fn name(path: &PathResult) -> String {
@@ -168,15 +117,13 @@ fn packets(paths: &[PathResult]) -> String {
             f64::from(path.retransmissions),
         ]
     };
-    bars(
-        &Bars {
-            y: "packets",
-            names: paths.iter().map(name).collect(),
-            series: &["first sends", "resends"],
-            stacks: paths.iter().map(stack).collect(),
-        },
-        &COLOURS,
-    )
+    bars(&Bars {
+        x: "plane.path",
+        y: "packets",
+        names: paths.iter().map(name).collect(),
+        series: &["first sends", "resends"],
+        stacks: paths.iter().map(stack).collect(),
+    })
 }
 
 fn losses(paths: &[PathResult]) -> String {
@@ -189,15 +136,13 @@ fn losses(paths: &[PathResult]) -> String {
         .map(f64::from)
         .to_vec()
     };
-    bars(
-        &Bars {
-            y: "losses",
-            names: paths.iter().map(name).collect(),
-            series: &["by ordinal", "by probe", "by timeout"],
-            stacks: paths.iter().map(stack).collect(),
-        },
-        &COLOURS,
-    )
+    bars(&Bars {
+        x: "plane.path",
+        y: "losses",
+        names: paths.iter().map(name).collect(),
+        series: &["by ordinal", "by probe", "by timeout"],
+        stacks: paths.iter().map(stack).collect(),
+    })
 }
 
 fn rtts(paths: &[PathResult]) -> String {
@@ -206,19 +151,34 @@ fn rtts(paths: &[PathResult]) -> String {
             [path.rtt_min_us, path.rtt_mean_us, path.rtt_max_us].map(|value| value.unwrap_or(0.0));
         vec![least, (mean - least).max(0.0), (greatest - mean).max(0.0)]
     };
-    bars(
-        &Bars {
-            y: "us",
-            names: paths.iter().map(name).collect(),
-            series: &["least", "to mean", "to greatest"],
-            stacks: paths.iter().map(stack).collect(),
-        },
-        &COLOURS,
-    )
+    bars(&Bars {
+        x: "plane.path",
+        y: "us",
+        names: paths.iter().map(name).collect(),
+        series: &["least", "to mean", "to greatest"],
+        stacks: paths.iter().map(stack).collect(),
+    })
 }
 
-fn path_table(page: &mut String, paths: &[PathResult]) {
-    page.push_str("<h2>Paths</h2><table>");
+fn path_table(page: &mut Page, paths: &[PathResult]) {
+    let sent: u64 = paths.iter().map(|path| path.bytes).sum();
+    let us = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
+    let row = |p: &PathResult| {
+        [
+            name(p),
+            p.packets.to_string(),
+            p.bytes.to_string(),
+            percent(p.bytes as f64 / sent.max(1) as f64),
+            p.retransmissions.to_string(),
+            p.probes.to_string(),
+            p.found_by_ordinal.to_string(),
+            p.found_by_probe.to_string(),
+            p.found_by_timeout.to_string(),
+            us(p.rtt_min_us),
+            us(p.rtt_mean_us),
+            us(p.rtt_max_us),
+        ]
+    };
     let heads = [
         "plane.path",
         "packets",
@@ -233,31 +193,11 @@ fn path_table(page: &mut String, paths: &[PathResult]) {
         "mean",
         "max",
     ];
-    row(page, &heads.map(String::from), "th");
-    let sent: u64 = paths.iter().map(|path| path.bytes).sum();
-    for p in paths {
-        let us = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
-        let cells = [
-            name(p),
-            p.packets.to_string(),
-            p.bytes.to_string(),
-            percent(p.bytes as f64 / sent.max(1) as f64),
-            p.retransmissions.to_string(),
-            p.probes.to_string(),
-            p.found_by_ordinal.to_string(),
-            p.found_by_probe.to_string(),
-            p.found_by_timeout.to_string(),
-            us(p.rtt_min_us),
-            us(p.rtt_mean_us),
-            us(p.rtt_max_us),
-        ];
-        row(page, &cells, "td");
-    }
-    page.push_str("</table>");
+    page.heading("Paths");
+    page.table(heads, paths.iter().map(row));
 }
 
-fn link_table(page: &mut String, result: &JobResult) {
-    page.push_str("<h2>Links</h2><table>");
+fn link_table(page: &mut Page, result: &JobResult) {
     let heads = [
         "from, plane",
         "frames",
@@ -268,47 +208,36 @@ fn link_table(page: &mut String, result: &JobResult) {
         "bad check",
         "queue full",
     ];
-    row(page, &heads.map(String::from), "th");
-    for link in &result.links {
+    let rows = result.links.iter().map(|link| {
         let c = &link.counts;
-        let counts = [
-            c.entered,
-            c.delivered,
-            c.lost,
-            c.duplicated,
-            c.corrupted,
-            c.bad_check,
-            c.queue_full,
-        ];
-        let mut cells = vec![format!("{}{}", link.from, link.plane)];
-        cells.extend(counts.map(|count| count.to_string()));
-        row(page, &cells, "td");
-    }
-    page.push_str("</table>");
+        [
+            format!("{}{}", link.from, link.plane),
+            c.entered.to_string(),
+            c.delivered.to_string(),
+            c.lost.to_string(),
+            c.duplicated.to_string(),
+            c.corrupted.to_string(),
+            c.bad_check.to_string(),
+            c.queue_full.to_string(),
+        ]
+    });
+    page.heading("Links");
+    page.table(heads, rows);
 }
 
-fn counter_table(page: &mut String, result: &JobResult) {
-    page.push_str("<h2>Counters of the engines</h2><table>");
-    row(page, &["counter", "A", "B"].map(String::from), "th");
+fn counter_table(page: &mut Page, result: &JobResult) {
     let of = |side: &str, name: &str| {
-        result
-            .counters
-            .get(side)
-            .and_then(|all| all.get(name))
-            .copied()
-            .unwrap_or(0)
+        let all = result.counters.get(side);
+        all.and_then(|all| all.get(name)).copied().unwrap_or(0)
     };
-    for (name, _) in osprey_hls::regs::counters::COUNTERS {
-        let (a, b) = (of("a", name), of("b", name));
-        if a != 0 || b != 0 {
-            row(
-                page,
-                &[(*name).to_owned(), a.to_string(), b.to_string()],
-                "td",
-            );
-        }
-    }
-    page.push_str("</table>");
+    let rows = osprey_hls::regs::counters::COUNTERS
+        .iter()
+        .filter_map(|(name, _)| {
+            let (a, b) = (of("a", name), of("b", name));
+            (a != 0 || b != 0).then(|| [(*name).to_owned(), a.to_string(), b.to_string()])
+        });
+    page.heading("Counters of the engines");
+    page.table(["counter", "A", "B"], rows);
 }
 
 #[cfg(test)]

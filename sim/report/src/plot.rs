@@ -1,4 +1,4 @@
-//! Small SVG plots.
+//! Small SVG plots: lines and stacked bars.
 
 use plotters::prelude::*;
 
@@ -6,40 +6,62 @@ const SIZE: (u32, u32) = (920, 260);
 
 type Colour = (u8, u8, u8);
 
+/// Colours of series: distinct also without red and green.
+const COLOURS: [Colour; 6] = [
+    (0, 90, 160),
+    (230, 130, 0),
+    (0, 140, 110),
+    (170, 60, 130),
+    (90, 90, 90),
+    (120, 180, 230),
+];
+
 /// Lines over a common axis.
-pub(super) struct Lines {
-    pub(super) x: &'static str,
-    pub(super) y: &'static str,
-    pub(super) y_max: f64,
-    pub(super) series: Vec<(String, Vec<(f64, f64)>)>,
+#[derive(Debug, Clone)]
+pub struct Lines<'a> {
+    /// What the horizontal axis shows.
+    pub x: &'a str,
+    /// What the vertical axis shows.
+    pub y: &'a str,
+    /// The vertical axis reaches at least this far.
+    pub y_max: f64,
+    /// Names and points.
+    pub series: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 /// Stacked bars by name.
-pub(super) struct Bars<'a> {
-    pub(super) y: &'static str,
-    pub(super) names: Vec<String>,
-    pub(super) series: &'a [&'a str],
-    pub(super) stacks: Vec<Vec<f64>>,
+#[derive(Debug, Clone)]
+pub struct Bars<'a> {
+    /// What the bars are.
+    pub x: &'a str,
+    /// What their height shows.
+    pub y: &'a str,
+    /// Names of the bars.
+    pub names: Vec<String>,
+    /// Names of the parts of a bar.
+    pub series: &'a [&'a str],
+    /// Parts of each bar.
+    pub stacks: Vec<Vec<f64>>,
 }
 
-fn colour(colours: &[Colour], index: usize) -> RGBColor {
-    let (r, g, b) = colours[index % colours.len()];
+fn colour(index: usize) -> RGBColor {
+    let (r, g, b) = COLOURS[index % COLOURS.len()];
     RGBColor(r, g, b)
 }
 
 /// A line plot; drawing into a string cannot fail but for a bug here, which then shows in the page.
-pub(super) fn lines(chart: &Lines, colours: &[Colour]) -> String {
+pub fn lines(chart: &Lines<'_>) -> String {
     let mut svg = String::new();
-    match draw_lines(&mut svg, chart, colours) {
+    match draw_lines(&mut svg, chart) {
         Ok(()) => svg,
         Err(error) => format!("<p>no plot: {error}</p>"),
     }
 }
 
 /// A bar plot.
-pub(super) fn bars(chart: &Bars<'_>, colours: &[Colour]) -> String {
+pub fn bars(chart: &Bars<'_>) -> String {
     let mut svg = String::new();
-    match draw_bars(&mut svg, chart, colours) {
+    match draw_bars(&mut svg, chart) {
         Ok(()) => svg,
         Err(error) => format!("<p>no plot: {error}</p>"),
     }
@@ -53,7 +75,7 @@ fn width_of_bar(count: usize) -> i32 {
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-fn draw_lines(svg: &mut String, chart: &Lines, colours: &[Colour]) -> Drawn {
+fn draw_lines(svg: &mut String, chart: &Lines<'_>) -> Drawn {
     let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     let x_max = chart
         .series
@@ -81,7 +103,7 @@ fn draw_lines(svg: &mut String, chart: &Lines, colours: &[Colour]) -> Drawn {
         .light_line_style(TRANSPARENT)
         .draw()?;
     for (index, (name, points)) in chart.series.iter().enumerate() {
-        let colour = colour(colours, index);
+        let colour = colour(index);
         context
             .draw_series(LineSeries::new(
                 points.iter().copied(),
@@ -99,7 +121,7 @@ fn draw_lines(svg: &mut String, chart: &Lines, colours: &[Colour]) -> Drawn {
     Ok(())
 }
 
-fn draw_bars(svg: &mut String, chart: &Bars<'_>, colours: &[Colour]) -> Drawn {
+fn draw_bars(svg: &mut String, chart: &Bars<'_>) -> Drawn {
     let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     let top = chart
         .stacks
@@ -122,11 +144,11 @@ fn draw_bars(svg: &mut String, chart: &Bars<'_>, colours: &[Colour]) -> Drawn {
         .x_labels(count + 1)
         .x_label_offset(width_of_bar(count) / 2)
         .x_label_formatter(&label)
-        .x_desc("plane.path")
+        .x_desc(chart.x)
         .y_desc(chart.y)
         .draw()?;
     for (index, name) in chart.series.iter().enumerate() {
-        let colour = colour(colours, index);
+        let colour = colour(index);
         let bar = |(place, stack): (usize, &Vec<f64>)| {
             let from: f64 = stack[..index].iter().sum();
             let corners = [
