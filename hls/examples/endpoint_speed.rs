@@ -69,7 +69,7 @@ fn endpoints(connections: u32, planes: u8) -> [Endpoint; 2] {
                 peer_planes: addresses(1 - end as u8),
                 settled,
             };
-            endpoint.establish(&established).expect("a connection");
+            endpoint.establish(0, established).expect("a connection");
         }
     }
     ends

@@ -98,7 +98,11 @@ impl Endpoint {
     }
 
     /// A connection whose set-up both sides know already. Both call it.
-    pub fn establish(&mut self, established: &Established) -> Result<ConnectionId, PostError> {
+    pub fn establish(
+        &mut self,
+        _now: u64,
+        established: Established,
+    ) -> Result<ConnectionId, PostError> {
         let number = established.connection;
         let config = &self.core.config;
         let fits = (1..=config.connections_max).contains(&number.value())
@@ -107,7 +111,7 @@ impl Endpoint {
         if !fits || self.connections.get(number.value()).is_some() {
             return Err(PostError::Connection(number));
         }
-        let connection = Connection::new(established, &self.core.config, &mut self.core.rng);
+        let connection = Connection::new(&established, &self.core.config, &mut self.core.rng);
         self.connections.insert(connection);
         Ok(number)
     }

@@ -155,7 +155,7 @@ impl Pair {
             };
             pair.ends[end]
                 .endpoint
-                .establish(&established)
+                .establish(0, established)
                 .expect("a connection");
         }
         pair
