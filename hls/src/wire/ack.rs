@@ -8,10 +8,11 @@ use super::{
     COMMON_LEN, CommonPacket, ConnectionId, Epoch, Flags, Incarnation, Ordinal, PacketType, PathId,
     Psn, WireError, need,
 };
+use arrayvec::ArrayVec;
 use std::fmt;
 
 /// Most blocks of an ACK.
-const BLOCKS_MAX: usize = 4;
+pub const BLOCKS_MAX: usize = 4;
 
 /// Selective acknowledgement: W bits by absolute position that toggle with the lap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -78,6 +79,28 @@ impl Bitvector {
         self.bit((psn.value() % window) as u16) != lap
     }
 
+    /// What the vector shows, counted from `cumulative`: bit i (of word i / 64) says whether PSN
+    /// `cumulative` + i is received. The same as [`Self::received`], for all of the window at once.
+    pub fn offsets(&self, cumulative: Psn) -> [u64; 4] {
+        let window = u32::from(self.window);
+        let position = cumulative.value() % window;
+        let odd_lap = cumulative.value() / window % 2 == 1;
+        let (count, shift) = (usize::from(self.window / 64), position % 64);
+        let mut plain = [0; 4];
+        for (index, word) in self.words[..count].iter().enumerate() {
+            // Positions before the cumulative PSN's belong to the next lap.
+            let next_lap = low_bits(position.saturating_sub(index as u32 * 64));
+            plain[index] = word ^ if odd_lap { !next_lap } else { next_lap };
+        }
+        let mut turned = [0; 4];
+        for (index, word) in turned[..count].iter_mut().enumerate() {
+            let from = (index + position as usize / 64) % count;
+            let above = plain[(from + 1) % count];
+            *word = plain[from] >> shift | if shift == 0 { 0 } else { above << (64 - shift) };
+        }
+        turned
+    }
+
     fn parse(bytes: &[u8]) -> Self {
         let mut vector = Self::new(bytes.len() as u16 * 8);
         for (word, chunk) in vector.words.iter_mut().zip(bytes.rchunks(8)) {
@@ -92,6 +115,15 @@ impl Bitvector {
         for (word, chunk) in self.words.iter().zip(bytes.rchunks_mut(8)) {
             chunk.copy_from_slice(&word.to_be_bytes());
         }
+    }
+}
+
+/// A word whose lowest `count` bits are set.
+const fn low_bits(count: u32) -> u64 {
+    if count >= 64 {
+        u64::MAX
+    } else {
+        (1 << count) - 1
     }
 }
 
@@ -325,7 +357,7 @@ pub struct Ack {
     /// Status flags.
     pub status: u8,
     /// One to four blocks of one W.
-    pub blocks: Vec<AckBlock>,
+    pub blocks: ArrayVec<AckBlock, BLOCKS_MAX>,
 }
 
 impl Ack {

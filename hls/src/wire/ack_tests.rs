@@ -42,7 +42,7 @@ fn value(window: u16) -> Ack {
         return_path: PathId(11),
         share: 0x8000,
         status: 0,
-        blocks: vec![
+        blocks: ArrayVec::from_iter([
             AckBlock {
                 path: PathId(5),
                 epoch: Epoch(1),
@@ -67,7 +67,7 @@ fn value(window: u16) -> Ack {
                 received: 0xffff,
                 bitvector: second,
             },
-        ],
+        ]),
     }
 }
 
@@ -153,6 +153,29 @@ fn vector_equals_a_set_model_over_the_wrap_of_psns() {
                     got.contains(&number),
                     "PSN {psn}"
                 );
+            }
+        }
+    }
+}
+
+#[test]
+fn offsets_say_what_received_says_for_every_position() {
+    for window in [64_u16, 128, 256] {
+        for base in [0, 1, 63, 64, 127, 200, 255, 256, 511, 0xff_ffc0, 0xff_fff1] {
+            let cumulative = Psn::new(base);
+            let mut vector = Bitvector::new(window);
+            // Everything before the cumulative PSN has arrived: once a lap, every bit toggles.
+            for psn in 0..base % (2 * u32::from(window)) {
+                vector.toggle(Psn::new(psn));
+            }
+            for ahead in (0..u32::from(window)).filter(|n| n % 7 == 3 || n % 5 == 1) {
+                vector.toggle(cumulative.advance(ahead));
+            }
+            let offsets = vector.offsets(cumulative);
+            for ahead in 0..u32::from(window) {
+                let bit = offsets[ahead as usize / 64] >> (ahead % 64) & 1 == 1;
+                let expected = vector.received(cumulative.advance(ahead), cumulative);
+                assert_eq!(bit, expected, "W {window}, base {base}, ahead {ahead}");
             }
         }
     }

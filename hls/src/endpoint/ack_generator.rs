@@ -1,0 +1,78 @@
+//! When and with what to acknowledge (T-2.7): by (connection, plane), up to four path blocks an ACK.
+//!
+//! One leaves on the 4th packet, or a delay after the first, or at once when something is urgent. Paths are
+//! taken oldest news first; a second ACK follows at once when more than four have news.
+
+use super::connection::{Connection, ConnectionState};
+use super::core::Core;
+use super::counters::Counter;
+use super::packet::Transmit;
+use super::timers::{NEVER, TimerKey, TimerKind};
+use crate::wire::{BLOCKS_MAX, PacketType};
+use arrayvec::ArrayVec;
+
+impl Connection {
+    /// Notes that a path has news; `urgent`: the ACK leaves at once.
+    pub(super) fn note_news(&mut self, core: &mut Core, path: usize, urgent: bool, now: u64) {
+        let (plane, k) = (self.plane_of(path), path % self.per_plane());
+        let state = &mut self.planes[plane];
+        state.ack.note(k as u8);
+        if urgent || state.ack.packets >= core.config.ack.every_packets {
+            self.queue_ack(core, plane);
+        } else if state.ack_timer.deadline == NEVER {
+            let key = TimerKey {
+                kind: TimerKind::Ack,
+                index: plane as u8,
+                connection: self.number.value(),
+            };
+            let due = now + u64::from(core.config.ack.delay_ns);
+            core.timers.set(&mut state.ack_timer, due, key);
+        }
+    }
+
+    /// The ACK of a plane is due.
+    pub(super) fn queue_ack(&mut self, core: &mut Core, plane: usize) {
+        let state = &mut self.planes[plane];
+        if !state.ack.queued && !state.ack.paths.is_empty() {
+            state.ack.queued = true;
+            core.planes[plane].acks.push_back(self.number.value());
+        }
+    }
+
+    /// Fills the ACK that is due on a plane.
+    pub(super) fn emit_ack(
+        &mut self,
+        core: &mut Core,
+        plane: usize,
+        now: u64,
+        out: &mut Transmit,
+    ) -> bool {
+        self.planes[plane].ack.queued = false;
+        if self.state != ConnectionState::Established {
+            return false;
+        }
+        let mut blocks = ArrayVec::<_, BLOCKS_MAX>::new();
+        while blocks.len() < BLOCKS_MAX {
+            let Some(k) = self.planes[plane].ack.take() else {
+                break;
+            };
+            let path = plane * self.per_plane() + usize::from(k);
+            // A fence may have closed the epoch since: then there is nothing to say.
+            if let Some(block) = self.rx[path].block(self.path_id(path), now) {
+                blocks.push(block);
+            }
+        }
+        let state = &mut self.planes[plane];
+        state.ack.packets = 0;
+        state.ack_timer.deadline = NEVER;
+        self.queue_ack(core, plane);
+        if blocks.is_empty() {
+            return false;
+        }
+        core.counters.bump(Counter::SentAcks);
+        core.counters
+            .add(Counter::SentAckBlocks, blocks.len() as u64);
+        self.emit_ack_of(core, PacketType::Ack, plane, blocks, now, out);
+        true
+    }
+}

@@ -1,0 +1,257 @@
+//! The behavioural endpoint: one NIC of the transport (`docs/transport.md`) as a state machine without I/O.
+//!
+//! It sends nothing by itself, reads no clock and allocates nothing in steady state: time is an argument in
+//! nanoseconds, chance comes from a seed, payload stays in the host's memory. Methods come in four kinds:
+//! `handle_*` takes what happens, verbs (`post_send`, `register`, ...) take what the host wants,
+//! `poll_*` gives what comes out, the rest looks. After each of the first two kinds call
+//! [`Endpoint::poll_transmit`] for every plane whose port is free, and wake the endpoint by
+//! [`Endpoint::handle_timeout`] when [`Endpoint::poll_timeout`] says.
+//!
+//! One mechanism a file. A sender's packet: [`stream`] -> [`spray`] -> [`segment`]; what comes back:
+//! [`acknowledge`] -> [`loss`] -> [`windows`], and in silence [`probe`] -> [`health`] -> [`fence`]. A receiver's
+//! packet: [`receive`] -> [`path_sequence`] -> [`message_table`] -> [`ack_generator`].
+
+mod ack_generator;
+mod acknowledge;
+pub mod config;
+mod connection;
+mod core;
+mod counters;
+mod events;
+mod fence;
+mod health;
+mod log2;
+mod loss;
+mod message_table;
+mod packet;
+mod path_sequence;
+mod probe;
+mod receive;
+mod redraw;
+mod region;
+mod return_path;
+mod rng;
+mod segment;
+mod settle;
+mod share;
+mod spray;
+mod stream;
+mod table;
+mod telemetry;
+mod timers;
+mod transmit;
+mod tx_path;
+mod urgent;
+mod windows;
+mod wire_time;
+mod work;
+
+pub use config::{Config, ConfigError};
+pub use connection::{ConnectionState, Established};
+pub use counters::Counter;
+pub use events::{Event, EventKind};
+pub use health::{Health, HealthEvent, TRANSITIONS};
+pub use packet::{Arrival, HEADER_LEN_MAX, INLINE_MAX, Memory, Packet, Payload, Transmit};
+pub use settle::{MTU_MIN, Settled};
+pub use telemetry::{ConnectionTelemetry, PathTelemetry};
+pub use work::{
+    Completion, MESSAGE_LENGTH_MAX, PostError, Region, Rights, Side, Status, WorkOperation,
+    WorkRequest,
+};
+
+use self::connection::Connection;
+use self::core::Core;
+use self::table::Connections;
+use self::timers::TimerKind;
+use crate::wire::{ConnectionId, Key, PathId};
+
+/// One NIC.
+#[derive(Debug)]
+pub struct Endpoint {
+    core: Core,
+    connections: Connections,
+}
+
+impl Endpoint {
+    /// A NIC without connections.
+    pub fn new(config: Config, seed: u64) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Self {
+            core: Core::new(config, seed),
+            connections: Connections::default(),
+        })
+    }
+
+    /// What it was made with.
+    pub fn config(&self) -> &Config {
+        &self.core.config
+    }
+
+    /// Lets peers use memory; the key is to be told to them.
+    pub fn register(&mut self, region: Region) -> Result<Key, PostError> {
+        self.core.regions.register(region, &mut self.core.rng)
+    }
+
+    /// Takes memory back: the key fails from the moment that this returns (T-6.6).
+    pub fn deregister(&mut self, key: Key) -> Result<(), PostError> {
+        self.core.regions.deregister(key)
+    }
+
+    /// A connection whose set-up both sides know already. Both call it.
+    pub fn establish(
+        &mut self,
+        _now: u64,
+        established: Established,
+    ) -> Result<ConnectionId, PostError> {
+        let number = established.connection;
+        let config = &self.core.config;
+        let fits = (1..=config.connections_max).contains(&number.value())
+            && established.peer_planes.len() == config.planes.len()
+            && established.settled.is_within(config);
+        if !fits || self.connections.get(number.value()).is_some() {
+            return Err(PostError::Connection(number));
+        }
+        let connection = Connection::new(&established, &self.core.config, &mut self.core.rng);
+        self.connections.insert(connection);
+        Ok(number)
+    }
+
+    /// Asks for a transfer. A refused one takes no number, slot or credit.
+    pub fn post_send(
+        &mut self,
+        _now: u64,
+        connection: ConnectionId,
+        stream: u8,
+        request: WorkRequest,
+    ) -> Result<(), PostError> {
+        let max = self.core.config.send_requests_max;
+        let found = self.connections.get_mut(connection.value());
+        let found = found.ok_or(PostError::Connection(connection))?;
+        found.check_post(stream, &request, max)?;
+        found.streams[usize::from(stream)].post(request);
+        found.refresh_stream(stream);
+        found.wake(&mut self.core);
+        Ok(())
+    }
+
+    /// Takes a packet whose CRC was found right. `payload` may be empty in simulations that carry no bytes.
+    pub fn handle_packet<M: Memory>(
+        &mut self,
+        now: u64,
+        arrival: &Arrival,
+        packet: &Packet,
+        payload: &[u8],
+        memory: &mut M,
+    ) {
+        let core = &mut self.core;
+        let Some(connection) = self
+            .connections
+            .get_mut(packet.connection().value())
+            .filter(|connection| connection.state == ConnectionState::Established)
+        else {
+            core.counters.bump(Counter::DropConnection);
+            return;
+        };
+        if packet.incarnation() != connection.incarnation {
+            core.counters.bump(Counter::DropIncarnation);
+            return;
+        }
+        match packet {
+            Packet::Data(data) => connection.on_data(core, now, arrival, data, payload, memory),
+            Packet::Ack(ack) => connection.on_ack(core, now, ack),
+            Packet::Nack(nack) => connection.on_nack(core, now, nack),
+            Packet::Probe(probe) => connection.on_probe(core, now, arrival, probe),
+            Packet::Control(_) => core.counters.bump(Counter::DropConnection),
+        }
+    }
+
+    /// The link of a plane went up or down.
+    pub fn handle_link(&mut self, now: u64, plane: u8, up: bool) {
+        let Some(queues) = self.core.planes.get_mut(usize::from(plane)) else {
+            return;
+        };
+        if std::mem::replace(&mut queues.link_up, up) == up {
+            return;
+        }
+        let kind = if up {
+            EventKind::LinkUp
+        } else {
+            EventKind::LinkDown
+        };
+        self.core
+            .event(now, ConnectionId::CONTROL, PathId(0), kind, plane.into());
+        for connection in self.connections.iter_mut() {
+            connection.on_link(&mut self.core, plane.into(), up, now);
+        }
+    }
+
+    /// Does what is due at `now`.
+    pub fn handle_timeout(&mut self, now: u64) {
+        let core = &mut self.core;
+        while let Some((at, key)) = core.timers.pop_due(now) {
+            let Some(connection) = self.connections.get_mut(key.connection) else {
+                continue;
+            };
+            connection.on_timer(core, at, key, now);
+        }
+    }
+
+    /// When to call [`Self::handle_timeout`] at the latest; it may be earlier than needed.
+    pub fn poll_timeout(&self) -> Option<u64> {
+        self.core.timers.next()
+    }
+
+    /// The next request that is done, or message that has arrived.
+    pub fn poll_completion(&mut self) -> Option<Completion> {
+        self.core.completions.pop_front()
+    }
+
+    /// The next record of evidence.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.core.events.pop()
+    }
+}
+
+impl Connection {
+    fn check_post(&self, stream: u8, request: &WorkRequest, max: u32) -> Result<(), PostError> {
+        if self.state != ConnectionState::Established {
+            return Err(PostError::NotEstablished(self.number));
+        }
+        let streams = self.settled.streams;
+        if stream >= streams {
+            return Err(PostError::Stream { stream, streams });
+        }
+        request.check()?;
+        if self.streams[usize::from(stream)].requests() >= max as usize {
+            return Err(PostError::Full { max });
+        }
+        Ok(())
+    }
+
+    fn on_timer(&mut self, core: &mut Core, at: u64, key: timers::TimerKey, now: u64) {
+        let index = usize::from(key.index);
+        match key.kind {
+            TimerKind::Path => {
+                let Some(path) = self.tx.get_mut(index) else {
+                    return;
+                };
+                if path.timer.fire(at, now, key, &mut core.timers)
+                    && self.state == ConnectionState::Established
+                {
+                    self.on_path_timer(core, index, now);
+                }
+            }
+            TimerKind::Ack => {
+                let Some(plane) = self.planes.get_mut(index) else {
+                    return;
+                };
+                if plane.ack_timer.fire(at, now, key, &mut core.timers) {
+                    self.queue_ack(core, index);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Probes (T-2.4): timers of silent paths, trains, tails, and the back-off when nothing is left.
+//!
+//! A path that waits for news sends a probe after the timer, then a train; the last one unanswered and one more
+//! timer condemn it ([`super::fence`]) if some other path is good. Else the waits double until the connection
+//! is reported as failed. Probes behind the last data (tails) do not make a path suspect: they only bring the
+//! answer that a later packet would have brought.
+
+use super::connection::Connection;
+use super::core::Core;
+use super::counters::Counter;
+use super::events::EventKind;
+use super::health::{Health, HealthEvent};
+use super::packet::{Packet, Transmit};
+use super::wire_time::wire_time;
+use super::work::Status;
+use crate::wire::{Common, Epoch, Flags, PacketType, PathId, Probe};
+
+impl Connection {
+    /// Time from the last news of a path to its first probe.
+    pub(super) fn probe_timer_ns(&self, core: &Core, path: usize) -> u64 {
+        let srtt = u64::from(self.tx[path].srtt_ns.max(self.windows.srtt_ns));
+        let patient = srtt + srtt / 4 + u64::from(core.config.ack.delay_ns);
+        patient.max(core.config.probe.timer_ns.into())
+    }
+
+    /// The timer of a path that is in use has come.
+    pub(super) fn on_probe_timer(&mut self, core: &mut Core, path: usize, now: u64) {
+        if !self.tx[path].is_waiting() {
+            return;
+        }
+        if self.tx[path].health == Health::Good {
+            let due = self.tx[path].since_ns + self.probe_timer_ns(core, path);
+            if now < due {
+                self.set_path_timer(core, path, due);
+                return;
+            }
+            core.counters.bump(Counter::ProbeTimers);
+            let silence = now - self.tx[path].since_ns;
+            core.event(
+                now,
+                self.number,
+                self.path_id(path),
+                EventKind::Timeout,
+                silence,
+            );
+        }
+        let train = core.config.probe.train;
+        if self.tx[path].unanswered < train {
+            self.send_timer_probe(core, path, now);
+            let wait = if self.tx[path].unanswered < train {
+                core.config.probe.interval_ns.into()
+            } else {
+                self.probe_timer_ns(core, path)
+            };
+            self.set_path_timer(core, path, now + wait);
+        } else if !self.condemn(core, path, now) {
+            self.back_off(core, path, now);
+        }
+    }
+
+    /// Nothing is left to move to: waits double, and end in a report.
+    fn back_off(&mut self, core: &mut Core, path: usize, now: u64) {
+        let probe = core.config.probe;
+        let exponent = probe.backoff_first.saturating_add(self.tx[path].backoff);
+        if exponent > probe.backoff_last {
+            self.fail(core, now, None, Status::RetriesExhausted);
+            return;
+        }
+        self.tx[path].backoff += 1;
+        self.send_timer_probe(core, path, now);
+        self.set_path_timer(
+            core,
+            path,
+            now + (u64::from(probe.backoff_unit_ns) << exponent),
+        );
+    }
+
+    fn send_timer_probe(&mut self, core: &mut Core, path: usize, now: u64) {
+        let plane = self.plane_of(path);
+        // One that still waits for its plane is not counted twice; a plane without link sends none.
+        if self.tx[path].probes_due == 0 || !core.planes[plane].link_up {
+            self.tx[path].unanswered = self.tx[path].unanswered.saturating_add(1);
+        }
+        self.tx[path].probes_due = self.tx[path].probes_due.max(1);
+        if self.tx[path].unanswered >= core.config.probe.discount {
+            self.discount(path);
+        }
+        self.change_health(core, path, HealthEvent::TimerProbe, now);
+        self.refresh(path);
+        self.wake(core);
+    }
+
+    /// Takes the packets of a path out of the connection's window.
+    pub(super) fn discount(&mut self, path: usize) {
+        if std::mem::replace(&mut self.tx[path].counted, false) {
+            self.windows.in_flight -= u32::from(self.tx[path].in_flight);
+        }
+    }
+
+    /// The path has answered: its packets count again.
+    pub(super) fn forget_probes(&mut self, path: usize) {
+        let state = &mut self.tx[path];
+        (state.unanswered, state.backoff) = (0, 0);
+        if !std::mem::replace(&mut state.counted, true) {
+            self.windows.in_flight += u32::from(state.in_flight);
+        }
+    }
+
+    /// Nothing new is left: probes follow the last packet of every path.
+    pub(super) fn probe_tails(&mut self, core: &mut Core) {
+        let tail = core.config.probe.tail;
+        for path in 0..self.tx.len() {
+            let state = &mut self.tx[path];
+            let covered = state.probes_due > 0 || state.log.back().is_none_or(|entry| entry.probe);
+            if tail > 0 && !covered && state.is_waiting() && state.health.is_live() {
+                state.probes_due = tail;
+                self.refresh(path);
+            }
+        }
+        self.wake(core);
+    }
+
+    /// Fills a PROBE of a path.
+    pub(super) fn emit_probe(
+        &mut self,
+        core: &mut Core,
+        path: usize,
+        now: u64,
+        out: &mut Transmit,
+    ) {
+        let plane = self.plane_of(path);
+        let age = core.config.ack.return_mask_age_ns;
+        let state = &mut self.tx[path];
+        debug_assert!(
+            state.probes_due > 0,
+            "the mask shows paths with probes to send"
+        );
+        state.probes_due = state.probes_due.saturating_sub(1);
+        let ordinal = state.log(None, now);
+        let (epoch, train) = (state.epoch, state.unanswered.saturating_sub(1));
+        let probe = Probe {
+            common: Common {
+                flags: Flags::ACK_REQUEST,
+                epoch,
+                ordinal,
+                timestamp: wire_time(now),
+                ..self.common(PacketType::Probe, path)
+            },
+            return_mask: self.planes[plane].return_mask.get(now, age),
+            train,
+            fenced_path: PathId(0),
+            fenced_epoch: Epoch(0),
+        };
+        self.address(plane, path, Packet::Probe(probe), out);
+        self.refresh(path);
+        core.counters.bump(Counter::SentProbes);
+    }
+}

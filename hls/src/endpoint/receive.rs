@@ -1,0 +1,205 @@
+//! What a receiver does with DATA, PROBE and FENCE (T-5): judge, check, place, count, acknowledge.
+//!
+//! A packet is dropped for exactly one counted reason. One that fails the memory check leaves no trace in its
+//! path's sequence. Payload goes to its final place at once: there is no reorder buffer.
+
+use super::connection::Connection;
+use super::core::Core;
+use super::counters::Counter;
+use super::events::EventKind;
+use super::packet::{Arrival, Memory};
+use super::path_sequence::Verdict;
+use super::region::{Access, AccessError};
+use super::urgent::Urgent;
+use crate::wire::{Data, Flags, NackReason, Operation, PacketType, Probe};
+
+impl Connection {
+    /// The path of a packet, if it exists and belongs to the plane that the packet came by.
+    fn arrival_path(&self, arrival: &Arrival, id: crate::wire::PathId) -> Option<usize> {
+        self.path_index(id)
+            .filter(|path| self.plane_of(*path) == usize::from(arrival.plane))
+    }
+
+    /// Takes a DATA packet.
+    pub(super) fn on_data<M: Memory>(
+        &mut self,
+        core: &mut Core,
+        now: u64,
+        arrival: &Arrival,
+        data: &Data,
+        payload: &[u8],
+        memory: &mut M,
+    ) {
+        match self.judge_data(arrival, data) {
+            Ok((path, Verdict::Duplicate)) => {
+                core.counters.bump(Counter::Duplicate);
+                self.on_sequence(core, path, data, true, now);
+            }
+            Ok((path, _)) => {
+                if self.check_memory(core, arrival, data, now) {
+                    self.take_data(core, path, now, arrival, data);
+                    memory.place(data.address, data.payload_length.into(), payload);
+                }
+            }
+            Err(reason) => core.counters.bump(reason),
+        }
+    }
+
+    /// Everything that can be said without looking at memory.
+    fn judge_data(&self, arrival: &Arrival, data: &Data) -> Result<(usize, Verdict), Counter> {
+        let path = self
+            .arrival_path(arrival, data.common.path)
+            .ok_or(Counter::DropPath)?;
+        if data.operation != Operation::Write || data.stream >= self.settled.streams {
+            return Err(Counter::DropOperation);
+        }
+        let end = data.offset.checked_add(data.payload_length.into());
+        if end.is_none_or(|end| end > data.message_length) || data.payload_length > self.settled.mtu
+        {
+            return Err(Counter::DropMessageBounds);
+        }
+        if data.common.epoch != self.rx[path].epoch {
+            return Err(Counter::DropEpoch);
+        }
+        match self.rx[path].judge(data.common.psn) {
+            Verdict::Outside => Err(Counter::DropWindow),
+            verdict => Ok((path, verdict)),
+        }
+    }
+
+    /// Whether the packet's slot and its memory admit it; says no to the sender.
+    fn check_memory(&mut self, core: &mut Core, arrival: &Arrival, data: &Data, now: u64) -> bool {
+        let stream = &self.streams[usize::from(data.stream)];
+        if !stream.admits(data, self.settled.slots) {
+            self.refuse(core, arrival, data, NackReason::InvalidRequest, now);
+            core.counters.bump(Counter::DropMessageSlot);
+            return false;
+        }
+        let length = data.payload_length.into();
+        match core
+            .regions
+            .check(data.key, Access::Write, data.address, length)
+        {
+            Ok(()) => true,
+            Err(error) => {
+                self.refuse(core, arrival, data, NackReason::Access, now);
+                core.counters.bump(match error {
+                    AccessError::Key => Counter::DropKey,
+                    AccessError::Bounds => Counter::DropBounds,
+                });
+                false
+            }
+        }
+    }
+
+    fn refuse(
+        &mut self,
+        core: &mut Core,
+        arrival: &Arrival,
+        data: &Data,
+        reason: NackReason,
+        now: u64,
+    ) {
+        let nack = Urgent::Nack {
+            connection: self.number.value(),
+            reason,
+            stream: data.stream,
+            message: data.message,
+            detail: 0,
+        };
+        core.urgent(arrival.plane.into(), nack);
+        core.event(
+            now,
+            self.number,
+            data.common.path,
+            EventKind::Refusal,
+            reason as u64,
+        );
+    }
+
+    fn take_data(
+        &mut self,
+        core: &mut Core,
+        path: usize,
+        now: u64,
+        arrival: &Arrival,
+        data: &Data,
+    ) {
+        self.rx[path].accept(data.common.psn, arrival.marked);
+        core.counters.bump(Counter::ReceivedData);
+        core.counters
+            .add(Counter::ReceivedMarked, arrival.marked.into());
+        core.share.on_data(now, &mut self.share_tag);
+        let stream = &mut self.streams[usize::from(data.stream)];
+        let complete = stream.count(data);
+        if complete {
+            stream.deliver();
+        }
+        let urgent = complete || data.common.flags.contains(Flags::ACK_REQUEST);
+        self.on_sequence(core, path, data, urgent, now);
+    }
+
+    /// A DATA packet belongs to the path's epoch: echo it, acknowledge it.
+    fn on_sequence(&mut self, core: &mut Core, path: usize, data: &Data, urgent: bool, now: u64) {
+        let plane = self.plane_of(path);
+        self.planes[plane].peer_return_mask = data.return_mask;
+        let gap = self.rx[path].echo(data.common.ordinal, data.common.timestamp, now);
+        self.note_news(core, path, urgent || gap, now);
+    }
+
+    /// Takes a PROBE or FENCE.
+    pub(super) fn on_probe(&mut self, core: &mut Core, now: u64, arrival: &Arrival, probe: &Probe) {
+        let Some(path) = self.arrival_path(arrival, probe.common.path) else {
+            core.counters.bump(Counter::DropPath);
+            return;
+        };
+        if probe.common.kind == PacketType::Fence {
+            self.on_fence(core, now, arrival, probe);
+            return;
+        }
+        if probe.common.epoch != self.rx[path].epoch {
+            core.counters.bump(Counter::DropEpoch);
+            return;
+        }
+        core.counters.bump(Counter::ReceivedProbes);
+        let plane = self.plane_of(path);
+        self.planes[plane].peer_return_mask = probe.return_mask;
+        self.rx[path].echo(probe.common.ordinal, probe.common.timestamp, now);
+        let by = (plane + usize::from(probe.train)) % self.planes.len();
+        if by == plane || !core.planes[by].link_up {
+            self.note_news(core, path, true, now);
+        } else {
+            let connection = self.number.value();
+            core.urgent(
+                by,
+                Urgent::ProbeAnswer {
+                    connection,
+                    path: path as u8,
+                },
+            );
+        }
+    }
+
+    fn on_fence(&mut self, core: &mut Core, now: u64, arrival: &Arrival, probe: &Probe) {
+        let Some(path) = self.path_index(probe.fenced_path) else {
+            core.counters.bump(Counter::DropPath);
+            return;
+        };
+        if self.rx[path]
+            .fence(probe.fenced_epoch, probe.fenced_path, now)
+            .is_none()
+        {
+            core.counters.bump(Counter::DropEpoch);
+            return;
+        }
+        core.counters.bump(Counter::ReceivedFences);
+        let connection = self.number.value();
+        core.urgent(
+            arrival.plane.into(),
+            Urgent::FenceAck {
+                connection,
+                path: path as u8,
+            },
+        );
+    }
+}

@@ -1,0 +1,5 @@
+//! Scenarios of two endpoints over planes in virtual time. Names say what happens.
+
+mod pair;
+mod recovery;
+mod write;

@@ -1,0 +1,280 @@
+//! Loss, bursts, reordering, dead planes, dead paths: every flow ends, every byte is placed once.
+
+use super::pair::{Fate, Pair};
+use crate::endpoint::*;
+use std::cell::Cell;
+use std::rc::Rc;
+
+const LENGTH: u32 = 4 << 20;
+
+/// Runs one write of 4 MiB under a fate; the pair, for counters.
+fn write_under(seed: u64, planes: usize, fate: super::pair::Decide, limit_ns: u64) -> Pair {
+    let mut pair = Pair::new(seed, planes);
+    let keys = pair.with_memory(LENGTH as usize);
+    pair.fate = fate;
+    pair.write(0, 1, 0, 0, LENGTH, keys[1]);
+    pair.run_until_completed(0, 1, limit_ns);
+    assert_eq!(pair.ends[0].completions[0].status, Status::Ok);
+    assert!(
+        pair.ends[0].host.bytes == pair.ends[1].host.bytes,
+        "seed {seed}"
+    );
+    assert!(
+        pair.ends[1].host.placed.iter().all(|count| *count == 1),
+        "seed {seed}"
+    );
+    pair
+}
+
+fn dead_plane(plane: u8, from_ns: u64) -> super::pair::Decide {
+    Box::new(move |now, _, out, _| {
+        if out.plane == plane && now >= from_ns {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    })
+}
+
+#[test]
+fn loss_of_everything_up_to_a_tenth() {
+    for per_mille in [1, 10, 50, 100] {
+        for seed in 0..4 {
+            let fate: super::pair::Decide = Box::new(move |_, _, _, chance| {
+                if chance.per_mille(per_mille) {
+                    Fate::Drop
+                } else {
+                    Fate::Deliver
+                }
+            });
+            let pair = write_under(seed, 2, fate, 5_000_000);
+            assert_eq!(pair.count(0, Counter::Condemned), 0, "loss condemns nobody");
+            assert_eq!(
+                pair.count(1, Counter::Duplicate),
+                0,
+                "a hole is a loss, nothing else is"
+            );
+        }
+    }
+}
+
+#[test]
+fn data_lost_equals_data_sent_again() {
+    let lost = Rc::new(Cell::new(0));
+    let count = lost.clone();
+    let pair = write_under(
+        9,
+        1,
+        Box::new(move |_, from, out, chance| match out.packet {
+            Packet::Data(_) if from == 0 && chance.per_mille(20) => {
+                count.set(count.get() + 1);
+                Fate::Drop
+            }
+            _ => Fate::Deliver,
+        }),
+        5_000_000,
+    );
+    assert!(lost.get() > 10);
+    assert_eq!(pair.count(0, Counter::Resends), lost.get());
+    assert_eq!(pair.count(0, Counter::Losses), lost.get());
+}
+
+#[test]
+fn bursts_of_sixteen() {
+    for seed in 0..4 {
+        let left = Cell::new(0_u32);
+        write_under(
+            seed,
+            2,
+            Box::new(move |_, _, _, chance| {
+                if left.get() > 0 {
+                    left.set(left.get() - 1);
+                    return Fate::Drop;
+                }
+                if chance.per_mille(3) {
+                    left.set(15);
+                }
+                Fate::Deliver
+            }),
+            5_000_000,
+        );
+    }
+}
+
+#[test]
+fn reordering_inside_paths_degrades_and_never_breaks() {
+    for seed in 0..4 {
+        write_under(
+            seed,
+            2,
+            Box::new(|_, _, _, chance| {
+                if chance.per_mille(20) {
+                    Fate::Late(chance.below(5_000))
+                } else {
+                    Fate::Deliver
+                }
+            }),
+            5_000_000,
+        );
+    }
+}
+
+#[test]
+fn packets_that_come_twice_are_placed_once() {
+    let pair = write_under(
+        5,
+        2,
+        Box::new(|_, _, _, chance| {
+            if chance.per_mille(100) {
+                Fate::Twice
+            } else {
+                Fate::Deliver
+            }
+        }),
+        5_000_000,
+    );
+    assert!(pair.count(1, Counter::Duplicate) > 50);
+}
+
+#[test]
+fn a_plane_that_dies_silently_is_fenced_and_its_packets_move() {
+    for (seed, planes) in [(1, 2), (2, 4)] {
+        let pair = write_under(seed, planes, dead_plane(1, 50_000), 2_000_000);
+        assert!(pair.count(0, Counter::Condemned) >= 8);
+        assert!(pair.count(0, Counter::Moved) > 0);
+        let fenced = |event: &&Event| {
+            matches!(
+                event.kind,
+                EventKind::Health {
+                    from: Health::Down,
+                    to: Health::Fenced
+                }
+            )
+        };
+        assert!(pair.ends[0].events.iter().filter(fenced).count() >= 8);
+        assert!(pair.now < 800_000, "{} ns", pair.now);
+    }
+}
+
+#[test]
+fn a_plane_that_comes_back_is_used_again() {
+    let mut pair = Pair::new(3, 2);
+    let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
+    pair.fate = Box::new(|now, _, out, _| {
+        if out.plane == 1 && (50_000..500_000).contains(&now) {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    pair.write(0, 1, 0, 0, 100_000_000, keys[1]);
+    pair.run_until_completed(0, 1, 20_000_000);
+    for k in 8..16 {
+        let path = pair.ends[0]
+            .endpoint
+            .path_telemetry(super::pair::CONNECTION, crate::wire::PathId(k))
+            .unwrap();
+        assert_eq!(path.health, Health::Good, "path {k}");
+        assert_eq!(path.epoch.0, 1, "path {k}");
+    }
+}
+
+#[test]
+fn a_plane_whose_link_goes_down_is_left_at_once() {
+    let mut pair = Pair::new(4, 2);
+    let keys = pair.with_memory(LENGTH as usize);
+    pair.write(0, 1, 0, 0, LENGTH, keys[1]);
+    pair.run_for(50_000);
+    for end in 0..2 {
+        let now = pair.now;
+        pair.ends[end].endpoint.handle_link(now, 1, false);
+    }
+    pair.fate = dead_plane(1, 0);
+    pair.run_until_completed(0, 1, 2_000_000);
+    assert!(pair.ends[0].host.bytes == pair.ends[1].host.bytes);
+    assert_eq!(
+        pair.count(0, Counter::ProbeTimers),
+        0,
+        "no timer was needed"
+    );
+    for end in 0..2 {
+        let now = pair.now;
+        pair.ends[end].endpoint.handle_link(now, 1, true);
+    }
+    pair.fate = Box::new(|_, _, _, _| Fate::Deliver);
+    pair.run_for(100_000);
+    let path = crate::wire::PathId(9);
+    let path = pair.ends[0]
+        .endpoint
+        .path_telemetry(super::pair::CONNECTION, path)
+        .unwrap();
+    assert_eq!(path.health, Health::Good);
+}
+
+#[test]
+fn a_dead_entropy_is_drawn_again() {
+    // Half of all entropies lead nowhere.
+    let pair = write_under(
+        6,
+        2,
+        Box::new(|_, from, out, _| {
+            if from == 0 && out.entropy & 1 == 1 {
+                Fate::Drop
+            } else {
+                Fate::Deliver
+            }
+        }),
+        20_000_000,
+    );
+    assert!(pair.count(0, Counter::Condemned) > 0);
+}
+
+#[test]
+fn a_dead_reverse_direction_of_some_return_paths_costs_little() {
+    let pair = write_under(
+        7,
+        2,
+        Box::new(|_, from, out, _| {
+            if from == 1 && out.entropy & 3 == 1 {
+                Fate::Drop
+            } else {
+                Fate::Deliver
+            }
+        }),
+        2_000_000,
+    );
+    assert_eq!(pair.count(0, Counter::Condemned), 0);
+}
+
+#[test]
+fn when_everything_fails_an_error_is_reported() {
+    let mut pair = Pair::new(8, 2);
+    let keys = pair.with_memory(LENGTH as usize);
+    pair.fate = Box::new(|now, _, _, _| {
+        if now > 50_000 {
+            Fate::Drop
+        } else {
+            Fate::Deliver
+        }
+    });
+    pair.write(0, 1, 0, 0, LENGTH, keys[1]);
+    pair.write(0, 2, 1, 0, 4096, keys[1]);
+    pair.run_until_completed(0, 2, 2_000_000_000);
+    let statuses: Vec<_> = pair.ends[0].completions.iter().map(|c| c.status).collect();
+    assert!(statuses.contains(&Status::RetriesExhausted), "{statuses:?}");
+    assert!(pair.now > 100_000_000, "patience: {} ns", pair.now);
+}
+
+#[test]
+fn a_silence_that_ends_before_patience_does_is_survived() {
+    for seed in 0..4 {
+        let fate: super::pair::Decide = Box::new(|now, _, _, _| {
+            if (50_000..20_000_000).contains(&now) {
+                Fate::Drop
+            } else {
+                Fate::Deliver
+            }
+        });
+        write_under(seed, 1 + seed as usize % 2, fate, 500_000_000);
+    }
+}

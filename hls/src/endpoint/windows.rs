@@ -1,0 +1,127 @@
+//! How much a connection may have in flight (T-2.6): its kernel, its cap by the share, its round trip.
+//!
+//! Windows of single paths stand with the paths; here is what is common to them.
+
+use super::config::{Config, Congestion};
+use super::settle::Settled;
+use super::share::SHARE_ALL;
+use crate::cc::{ONE_PACKET, Report, aimd::Aimd};
+
+/// The kernel of a connection with its constants.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kernel {
+    Aimd(Aimd),
+}
+
+/// What bounds a connection.
+#[derive(Debug)]
+pub(super) struct Windows {
+    kernel: Kernel,
+    start_q10: u32,
+    /// Most packets in flight, x 2^10.
+    cap_q10: u32,
+    /// The cap at a share of 1, x 2^10.
+    whole_q10: u32,
+    share: u16,
+    /// Packets in flight on paths that count.
+    pub in_flight: u32,
+    pub srtt_ns: u32,
+    /// Sum of the windows of live paths, and how many those are.
+    pub sum_q10: u64,
+    pub live: u32,
+}
+
+impl Windows {
+    pub(super) fn new(config: &Config, settled: &Settled) -> Self {
+        let bdp_q10 = config.bdp_q10();
+        let kernel = match config.congestion {
+            Congestion::Aimd {
+                increase_packets,
+                decrease_q10,
+                floor_q10,
+            } => {
+                let base = Aimd::new(bdp_q10, settled.window);
+                Kernel::Aimd(Aimd {
+                    increase_q10: increase(increase_packets, bdp_q10),
+                    decrease_q10,
+                    floor_q10,
+                    ..base
+                })
+            }
+        };
+        let start = u64::from(bdp_q10) * u64::from(config.start_window_per_mille)
+            / (1000 * u64::from(settled.paths_per_plane));
+        let most = u64::from(settled.window) << 10;
+        let start_q10 = start.clamp(u64::from(ONE_PACKET / 4), most) as u32;
+        let paths = u32::from(settled.planes) * u32::from(settled.paths_per_plane);
+        let whole = u64::from(bdp_q10) * u64::from(config.share.gain_per_mille) / 1000
+            * u64::from(settled.planes);
+        let whole_q10 = whole.min(u32::MAX.into()) as u32;
+        Self {
+            kernel,
+            start_q10,
+            cap_q10: whole_q10.max(ONE_PACKET),
+            whole_q10,
+            share: SHARE_ALL,
+            in_flight: 0,
+            srtt_ns: config.base_rtt_ns,
+            sum_q10: u64::from(start_q10) * u64::from(paths),
+            live: paths,
+        }
+    }
+
+    /// First window of a path, packets x 2^10.
+    pub(super) const fn start_q10(&self) -> u32 {
+        self.start_q10
+    }
+
+    /// Whether one more packet may be in flight. One always may.
+    pub(super) const fn has_room(&self) -> bool {
+        ((self.in_flight as u64 + 1) << 10) <= self.cap_q10 as u64
+    }
+
+    /// Whether the cap is below `packets`.
+    pub(super) const fn is_below(&self, packets: u32) -> bool {
+        (self.cap_q10 as u64) < (packets as u64) << 10
+    }
+
+    /// Takes the peer's grant; says whether it changed.
+    pub(super) fn set_share(&mut self, share: u16) -> bool {
+        if share == self.share {
+            return false;
+        }
+        self.share = share;
+        let cap = u64::from(self.whole_q10) * u64::from(share) / u64::from(SHARE_ALL);
+        self.cap_q10 = (cap as u32).max(ONE_PACKET);
+        true
+    }
+
+    pub(super) const fn share(&self) -> u16 {
+        self.share
+    }
+
+    /// The window of a path after a report.
+    pub(super) fn update(&self, window_q10: u32, report: Report) -> u32 {
+        match &self.kernel {
+            Kernel::Aimd(aimd) => aimd.update(window_q10, report),
+        }
+    }
+
+    /// Takes a round trip: a quarter of the way up, a sixteenth down.
+    pub(super) fn on_round_trip(&mut self, rtt_ns: u32) {
+        if rtt_ns > self.srtt_ns {
+            self.srtt_ns += (rtt_ns - self.srtt_ns) / 4;
+        } else {
+            self.srtt_ns -= (self.srtt_ns - rtt_ns) / 16;
+        }
+    }
+
+    /// Mean window of the live paths.
+    pub(super) fn mean_q10(&self) -> u32 {
+        (self.sum_q10 / u64::from(self.live.max(1))) as u32
+    }
+}
+
+fn increase(packets: u32, bdp_q10: u32) -> u32 {
+    ((u64::from(packets) << 20) / u64::from(bdp_q10)).min(1 << 16) as u32
+}
