@@ -6,8 +6,8 @@ use anyhow::Result;
 /// Suite and its options.
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
-    /// `rtl` (cycles) or `sim` (cycles a second).
-    #[arg(value_parser = ["rtl", "sim"])]
+    /// `rtl` (cycles), `sim` (cycles a second) or `cluster` (the transport at scale).
+    #[arg(value_parser = ["rtl", "sim", "cluster"])]
     suite: String,
     /// Passed on: `--json FILE`, ...
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -16,6 +16,17 @@ pub struct Arguments {
 
 /// Sets up, emits, measures.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.suite == "cluster" {
+        let program = [
+            "run",
+            "--quiet",
+            "--release",
+            "--package",
+            "osprey-cluster",
+            "--",
+        ];
+        return run::check(run::cargo(&program).args(&arguments.rest));
+    }
     setup::run()?;
     emit::run()?;
     run::check(

@@ -1,12 +1,18 @@
-//! The `osprey` command. So far it tells what an engine is; nothing is written to the device.
+//! The `osprey` command: a file a subcommand. Nothing is written to a device so far.
 
 mod info;
+#[cfg(feature = "sim")]
+mod sim;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser, Debug)]
-#[command(name = "osprey", version, about = "Osprey engines of this host")]
+#[command(
+    name = "osprey",
+    version,
+    about = "Osprey: loss-tolerant, multipath RDMA transport"
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -16,16 +22,26 @@ struct Arguments {
 enum Command {
     /// Says what the engine behind a PCI function is, or why it cannot be used.
     Info(info::Arguments),
+    /// Runs a cluster of endpoints in simulation, after a scenario file.
+    #[cfg(feature = "sim")]
+    Sim(sim::Arguments),
+    /// Puts result files of `osprey sim --shard` together.
+    #[cfg(feature = "sim")]
+    Merge(sim::MergeArguments),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Info(arguments) => info::run(&arguments),
+        #[cfg(feature = "sim")]
+        Command::Sim(arguments) => sim::run(&arguments),
+        #[cfg(feature = "sim")]
+        Command::Merge(arguments) => sim::merge(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
     }
