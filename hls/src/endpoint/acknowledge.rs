@@ -17,6 +17,7 @@ impl Connection {
         };
         let (plane, k) = (self.plane_of(path), path % self.per_plane());
         let age = core.config.ack.return_mask_age_ns;
+        self.heard = true;
         self.planes[plane].return_mask.note(k as u8, now, age);
         if self.windows.set_share(ack.share) {
             core.event(
@@ -26,6 +27,10 @@ impl Connection {
                 EventKind::Share,
                 ack.share.into(),
             );
+            // Far more is out than the grant allows: part of it is probably lost, and nothing will follow it soon.
+            if self.windows.is_overcommitted() {
+                self.probe_tails(core, 1);
+            }
         }
         if ack.kind == PacketType::FenceAck {
             core.counters.bump(Counter::ReceivedFenceAcks);

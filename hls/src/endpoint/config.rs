@@ -17,6 +17,9 @@ pub const SLOTS_MAX: u16 = 1 << 15;
 /// Most memory regions: the index of a key has 12 bits.
 pub const REGIONS_MAX: u32 = 1 << crate::wire::Key::INDEX_BITS;
 
+/// Bytes of a PROBE on the wire: Ethernet, IPv4, UDP, its header, CRC and check sequence.
+const PROBE_WIRE_BYTES: u64 = 14 + 20 + 8 + 24 + 4 + 4;
+
 /// One NIC and its constants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -180,7 +183,7 @@ impl Config {
             start_window_per_mille: 1_500,
             share: ShareConfig {
                 epoch_ns: 10_000,
-                gain_per_mille: 2_300,
+                gain_per_mille: 2_600,
             },
             slack: 0,
             rnr_retry_ns: 20_000,
@@ -306,6 +309,11 @@ impl Config {
         (bits * 1024 / packet_bits).clamp(1, 1 << 26) as u32
     }
 
+    /// Time that a PROBE takes on a plane, in picoseconds.
+    pub(super) fn probe_time_ps(&self) -> u64 {
+        PROBE_WIRE_BYTES * 8_000_000_000_000 / self.rate_bits_per_second
+    }
+
     /// Time that a full packet takes on a plane.
     pub fn packet_time_ns(&self) -> u64 {
         (u64::from(self.packet_wire_bytes) * 8_000_000_000 / self.rate_bits_per_second).max(1)
@@ -331,7 +339,7 @@ impl Default for ProbeConfig {
             interval_ns: 5_000,
             train: 8,
             tail: 2,
-            discount: 2,
+            discount: 1,
             backoff_unit_ns: 1_024,
             backoff_first: 4,
             backoff_last: 17,

@@ -11,6 +11,7 @@ use super::path_sequence::PathSequence;
 use super::return_path::{AckPlane, ReturnMask};
 use super::rng::Rng;
 use super::settle::Settled;
+use super::share::ShareTag;
 use super::stream::Stream;
 use super::timers::Timer;
 use super::tx_path::{TxPath, Unacked};
@@ -54,6 +55,8 @@ pub(super) struct ConnectionPlane {
     pub resend: u16,
     /// Paths that have probes to send.
     pub probe: u16,
+    /// Paths with packets in flight.
+    pub waiting: u16,
     /// Whether the connection stands in the plane's turn.
     pub queued: bool,
     /// The path that was chosen last.
@@ -78,6 +81,7 @@ pub(super) struct Connection {
     pub settled: Settled,
     pub state: ConnectionState,
     pub windows: Windows,
+    pub pace_timer: Timer,
     /// Sender's paths, plane by plane.
     pub tx: Vec<TxPath>,
     /// Scores of the sender's paths (see [`super::spray`]).
@@ -93,10 +97,12 @@ pub(super) struct Connection {
     /// Packets that a fence has freed.
     pub freed: VecDeque<Unacked>,
     /// Tag of the receiver's share.
-    pub share_tag: u32,
+    pub share_tag: ShareTag,
     pub last_redraw_ns: u64,
     /// The path over which the last FENCE went.
     pub fence_via: u8,
+    /// Whether an ACK has come, or probes have asked for one (see [`super::probe`]).
+    pub heard: bool,
 }
 
 impl Connection {
@@ -118,6 +124,7 @@ impl Connection {
             state: ConnectionState::Established,
             tx: (0..paths).map(tx_path).collect(),
             windows,
+            pace_timer: Timer::new(),
             scores: vec![0; paths],
             rx: (0..paths)
                 .map(|_| PathSequence::new(settled.window))
@@ -129,9 +136,10 @@ impl Connection {
             stream_turn: 0,
             streams_ready: 0,
             freed: VecDeque::new(),
-            share_tag: 0,
+            share_tag: ShareTag::default(),
             last_redraw_ns: 0,
             fence_via: 0,
+            heard: false,
         };
         for path in 0..paths {
             connection.refresh(path);
@@ -201,6 +209,7 @@ impl Connection {
                 && state.has_log_room(),
         );
         set(&mut masks.probe, state.probes_due > 0);
+        set(&mut masks.waiting, in_flight > 0);
         self.scores[path] = log2(state.window_q10) - log2(state.srtt_ns) - log2(in_flight + 1);
     }
 
@@ -208,8 +217,9 @@ impl Connection {
     pub(super) fn can_send(&self, plane: usize) -> bool {
         let masks = &self.planes[plane];
         self.state == ConnectionState::Established
-            && (masks.probe | masks.resend != 0
-                || masks.open != 0 && self.has_new() && self.windows.has_room())
+            && (masks.probe != 0
+                || self.windows.has_room()
+                    && (masks.resend != 0 || masks.open != 0 && self.has_new()))
     }
 
     /// Whether there are packets that have no path yet.
@@ -234,6 +244,7 @@ impl ConnectionPlane {
             open: 0,
             resend: 0,
             probe: 0,
+            waiting: 0,
             queued: false,
             last: 0,
             ack: AckPlane::default(),

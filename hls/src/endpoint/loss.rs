@@ -177,6 +177,8 @@ impl Connection {
             arrived: block.received.wrapping_sub(state.received),
             marked: block.marked.wrapping_sub(state.marked),
             in_flight: state.in_flight,
+            rtt_ns: state.srtt_ns,
+            base_rtt_ns: self.windows.base_rtt_ns,
         };
         (state.received, state.marked) = (block.received, block.marked);
         if report.arrived > 0 {

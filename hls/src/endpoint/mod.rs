@@ -249,6 +249,12 @@ impl Connection {
                     self.queue_ack(core, index);
                 }
             }
+            TimerKind::Pace => {
+                if self.pace_timer.fire(at, now, key, &mut core.timers) {
+                    self.windows.paced = false;
+                    self.wake(core);
+                }
+            }
         }
     }
 }

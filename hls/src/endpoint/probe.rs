@@ -20,7 +20,39 @@ impl Connection {
     pub(super) fn probe_timer_ns(&self, core: &Core, path: usize) -> u64 {
         let srtt = u64::from(self.tx[path].srtt_ns.max(self.windows.srtt_ns));
         let patient = srtt + srtt / 4 + u64::from(core.config.ack.delay_ns);
-        patient.max(core.config.probe.timer_ns.into())
+        patient
+            .max(core.config.probe.timer_ns.into())
+            .max(self.probe_share_ns(core))
+    }
+
+    /// Time in which all who share the peer's line may send a probe for each path that waits, so that probes take
+    /// no more than an eighth of the line.
+    fn probe_share_ns(&self, core: &Core) -> u64 {
+        let waiting: u32 = self
+            .planes
+            .iter()
+            .map(|plane| plane.waiting.count_ones())
+            .sum();
+        let probes = self.windows.sharers() * u64::from(waiting);
+        8 * probes * core.config.probe_time_ps() / 1000 / self.planes.len() as u64
+    }
+
+    /// When the first probe of a silent path is due: by the age of its oldest packet, but not soon after news.
+    fn probe_due(&self, core: &Core, path: usize, now: u64) -> u64 {
+        let timer = self.probe_timer_ns(core, path);
+        let state = &self.tx[path];
+        let age = state
+            .log
+            .front()
+            .map_or(0, |entry| (now as u32).wrapping_sub(entry.sent_ns));
+        let oldest = now.saturating_sub(age.into());
+        (oldest + timer).max(state.since_ns + timer / 2)
+    }
+
+    /// Time between the probes of a train: half a round trip, so that a long queue is not made longer.
+    fn probe_interval_ns(&self, core: &Core) -> u64 {
+        let interval = core.config.probe.interval_ns.max(self.windows.srtt_ns / 2);
+        u64::from(interval).max(self.probe_share_ns(core))
     }
 
     /// The timer of a path that is in use has come.
@@ -29,7 +61,7 @@ impl Connection {
             return;
         }
         if self.tx[path].health == Health::Good {
-            let due = self.tx[path].since_ns + self.probe_timer_ns(core, path);
+            let due = self.probe_due(core, path, now);
             if now < due {
                 self.set_path_timer(core, path, due);
                 return;
@@ -48,7 +80,7 @@ impl Connection {
         if self.tx[path].unanswered < train {
             self.send_timer_probe(core, path, now);
             let wait = if self.tx[path].unanswered < train {
-                core.config.probe.interval_ns.into()
+                self.probe_interval_ns(core)
             } else {
                 self.probe_timer_ns(core, path)
             };
@@ -106,9 +138,8 @@ impl Connection {
         }
     }
 
-    /// Nothing new is left: probes follow the last packet of every path.
-    pub(super) fn probe_tails(&mut self, core: &mut Core) {
-        let tail = core.config.probe.tail;
+    /// Nothing more may be sent: `tail` probes follow the last packet of every path.
+    pub(super) fn probe_tails(&mut self, core: &mut Core, tail: u8) {
         for path in 0..self.tx.len() {
             let state = &mut self.tx[path];
             let covered = state.probes_due > 0 || state.log.back().is_none_or(|entry| entry.probe);
@@ -118,6 +149,13 @@ impl Connection {
             }
         }
         self.wake(core);
+    }
+
+    /// Whether the first window is out and nothing has come back yet: what of it is lost, only probes show soon.
+    pub(super) fn is_blind(&mut self, plane: usize) -> bool {
+        let blind = !self.heard && !self.can_send(plane);
+        self.heard |= blind;
+        blind
     }
 
     /// Fills a PROBE of a path.
@@ -130,6 +168,7 @@ impl Connection {
     ) {
         let plane = self.plane_of(path);
         let age = core.config.ack.return_mask_age_ns;
+        let has_new = self.has_new();
         let state = &mut self.tx[path];
         debug_assert!(
             state.probes_due > 0,
@@ -137,10 +176,11 @@ impl Connection {
         );
         state.probes_due = state.probes_due.saturating_sub(1);
         let ordinal = state.log(None, now);
+        let idle = if has_new { Flags(0) } else { Flags::IDLE };
         let (epoch, train) = (state.epoch, state.unanswered.saturating_sub(1));
         let probe = Probe {
             common: Common {
-                flags: Flags::ACK_REQUEST,
+                flags: Flags::ACK_REQUEST.with(idle),
                 epoch,
                 ordinal,
                 timestamp: wire_time(now),

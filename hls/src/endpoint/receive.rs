@@ -14,6 +14,14 @@ use super::urgent::Urgent;
 use crate::wire::{Data, Flags, NackReason, Operation, PacketType, Probe};
 
 impl Connection {
+    /// Counts the connection among those that share the line (T-2.12).
+    fn note_activity(&mut self, core: &mut Core, now: u64, flags: Flags) {
+        core.share.on_packet(now, &mut self.share_tag);
+        if flags.contains(Flags::IDLE) {
+            core.share.on_idle(&mut self.share_tag);
+        }
+    }
+
     /// The path of a packet, if it exists and belongs to the plane that the packet came by.
     fn arrival_path(&self, arrival: &Arrival, id: crate::wire::PathId) -> Option<usize> {
         self.path_index(id)
@@ -129,7 +137,7 @@ impl Connection {
         core.counters.bump(Counter::ReceivedData);
         core.counters
             .add(Counter::ReceivedMarked, arrival.marked.into());
-        core.share.on_data(now, &mut self.share_tag);
+        self.note_activity(core, now, data.common.flags);
         let stream = &mut self.streams[usize::from(data.stream)];
         let complete = stream.count(data);
         if complete {
@@ -162,6 +170,8 @@ impl Connection {
             return;
         }
         core.counters.bump(Counter::ReceivedProbes);
+        // Who probes has packets on the way, if only lost ones.
+        self.note_activity(core, now, probe.common.flags);
         let plane = self.plane_of(path);
         self.planes[plane].peer_return_mask = probe.return_mask;
         self.rx[path].echo(probe.common.ordinal, probe.common.timestamp, now);

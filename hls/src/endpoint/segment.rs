@@ -36,11 +36,13 @@ impl Connection {
         let length = mtu.min(message.length - offset);
         let last = unacked.packet + 1 == message.packets;
         let ask = again
+            || (!self.heard && self.windows.in_flight == 1)
             || (last && !self.has_new())
             || self.windows.is_below(core.config.ack.request_below_packets);
         let flag = |on: bool, flag: Flags| if on { flag } else { Flags(0) };
         let flags = flag(ask, Flags::ACK_REQUEST)
             .with(flag(again, Flags::RETRANSMISSION))
+            .with(flag(!self.has_new(), Flags::IDLE))
             .with(flag(last, Flags::LAST));
         out.plane = plane as u8;
         out.destination = self.peer_planes[plane];

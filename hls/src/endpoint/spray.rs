@@ -27,6 +27,9 @@ impl Connection {
             self.emit_probe(core, path, now, out);
             return true;
         }
+        if !self.windows.has_room() {
+            return false;
+        }
         if masks.resend != 0 && self.transmit_resend(core, plane, now, out) {
             return true;
         }
@@ -73,9 +76,6 @@ impl Connection {
         now: u64,
         out: &mut Transmit,
     ) -> bool {
-        if !self.windows.has_room() {
-            return false;
-        }
         let Some(path) = self.choose(plane) else {
             return false;
         };
@@ -89,7 +89,9 @@ impl Connection {
         self.planes[plane].last = (path % self.per_plane()) as u8;
         self.send_data(core, path, unacked, false, now, out);
         if !self.has_new() {
-            self.probe_tails(core);
+            self.probe_tails(core, core.config.probe.tail);
+        } else if self.is_blind(plane) {
+            self.probe_tails(core, 1);
         }
         true
     }
@@ -159,8 +161,22 @@ impl Connection {
         }
         self.segment(core, path, unacked, ordinal, again, now, out);
         self.arm_path(core, path, now);
+        self.pace(core, now);
         self.refresh(path);
         core.counters.bump(Counter::SentData);
+    }
+
+    /// Holds the next packet back if the cap is under one packet.
+    fn pace(&mut self, core: &mut Core, now: u64) {
+        if let Some(pace_ns) = self.windows.pace_ns() {
+            self.windows.paced = true;
+            let key = TimerKey {
+                kind: TimerKind::Pace,
+                index: 0,
+                connection: self.number.value(),
+            };
+            core.timers.set(&mut self.pace_timer, now + pace_ns, key);
+        }
     }
 
     fn arm_path(&mut self, core: &mut Core, path: usize, now: u64) {

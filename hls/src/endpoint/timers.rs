@@ -17,6 +17,8 @@ pub(super) enum TimerKind {
     Path,
     /// An ACK that waits. Index: the plane.
     Ack,
+    /// The pace of a connection whose cap is under one packet. Index: 0.
+    Pace,
 }
 
 /// Names a timer of a connection.

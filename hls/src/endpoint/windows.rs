@@ -23,6 +23,12 @@ pub(super) struct Windows {
     /// The cap at a share of 1, x 2^10.
     whole_q10: u32,
     share: u16,
+    /// A cap under one packet: its part of a packet, x 2^10. 0 if the cap is one packet or more.
+    part_q10: u32,
+    /// Whether the next packet has to wait for the pace of such a cap.
+    pub paced: bool,
+    /// Round trip of the empty network.
+    pub base_rtt_ns: u32,
     /// Packets in flight on paths that count.
     pub in_flight: u32,
     pub srtt_ns: u32,
@@ -63,6 +69,9 @@ impl Windows {
             cap_q10: whole_q10.max(ONE_PACKET),
             whole_q10,
             share: SHARE_ALL,
+            part_q10: 0,
+            paced: false,
+            base_rtt_ns: config.base_rtt_ns,
             in_flight: 0,
             srtt_ns: config.base_rtt_ns,
             sum_q10: u64::from(start_q10) * u64::from(paths),
@@ -77,7 +86,22 @@ impl Windows {
 
     /// Whether one more packet may be in flight. One always may.
     pub(super) const fn has_room(&self) -> bool {
-        ((self.in_flight as u64 + 1) << 10) <= self.cap_q10 as u64
+        !self.paced && ((self.in_flight as u64 + 1) << 10) <= self.cap_q10 as u64
+    }
+
+    /// Time between two packets when the cap is under one packet: a round trip over its part of a packet.
+    pub(super) fn pace_ns(&self) -> Option<u64> {
+        (self.part_q10 > 0).then(|| (u64::from(self.srtt_ns) << 10) / u64::from(self.part_q10))
+    }
+
+    /// Connections that share the peer's line, as its grant says.
+    pub(super) fn sharers(&self) -> u64 {
+        u64::from(SHARE_ALL / self.share.max(1))
+    }
+
+    /// Whether more than twice the cap is in flight.
+    pub(super) const fn is_overcommitted(&self) -> bool {
+        (self.in_flight as u64) << 10 > 2 * self.cap_q10 as u64
     }
 
     /// Whether the cap is below `packets`.
@@ -93,6 +117,11 @@ impl Windows {
         self.share = share;
         let cap = u64::from(self.whole_q10) * u64::from(share) / u64::from(SHARE_ALL);
         self.cap_q10 = (cap as u32).max(ONE_PACKET);
+        self.part_q10 = if cap < u64::from(ONE_PACKET) {
+            (cap as u32).max(1)
+        } else {
+            0
+        };
         true
     }
 

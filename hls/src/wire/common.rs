@@ -63,6 +63,8 @@ impl Flags {
     pub const LAST: Self = Self(1 << 2);
     /// The immediate field counts.
     pub const IMMEDIATE: Self = Self(1 << 3);
+    /// The sender has nothing more to send on the connection than what is on its way.
+    pub const IDLE: Self = Self(1 << 4);
 
     /// Whether all flags of `other` are set.
     pub const fn contains(self, other: Self) -> bool {

@@ -171,7 +171,7 @@ fn windows_under(fate: Fate, per_mille: u64) -> u32 {
 #[test]
 fn marks_shrink_windows_and_losses_do_not() {
     let start = windows_under(Fate::Deliver, 0);
-    assert!(windows_under(Fate::Mark, 800) < start / 2);
+    assert!(windows_under(Fate::Mark, 950) < start / 2);
     assert!(windows_under(Fate::Drop, 100) >= start);
 }
 
