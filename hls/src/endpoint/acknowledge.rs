@@ -41,10 +41,18 @@ impl Connection {
         self.wake(core);
     }
 
-    /// Takes a NACK: the peer will not have a packet, and the connection ends (T-5.3).
+    /// Takes a NACK: the message waits, or the connection ends (T-5.3).
     pub(super) fn on_nack(&mut self, core: &mut Core, now: u64, nack: &Nack) {
+        if nack.stream >= self.settled.streams {
+            core.counters.bump(Counter::DropAckInvalid);
+            return;
+        }
         core.counters.bump(Counter::ReceivedNacks);
         let status = match nack.reason {
+            NackReason::NoReceiveRequest | NackReason::NoResource => {
+                self.on_not_ready(core, now, nack);
+                return;
+            }
             NackReason::Access => Status::RemoteAccess,
             _ => Status::RemoteInvalid,
         };
@@ -114,12 +122,30 @@ impl Connection {
                 first = first.filter(|(message, _)| *message != done.message);
                 core.completions.push_back(self.completion(stream, done));
             }
+            self.flush_receives(core, stream);
         }
         self.streams_ready = 0;
         self.freed.clear();
         for path in &mut self.tx {
             path.log.clear();
             path.resend.clear();
+            path.held.clear();
+        }
+    }
+
+    fn flush_receives(&mut self, core: &mut Core, stream: u8) {
+        self.streams[usize::from(stream)].forget_peer();
+        while let Some(receive) = self.streams[usize::from(stream)].receives.pop_front() {
+            core.completions.push_back(Completion {
+                id: receive.id,
+                connection: self.number,
+                stream,
+                message: 0,
+                side: Side::Receive,
+                status: Status::Flushed,
+                length: 0,
+                immediate: None,
+            });
         }
     }
 }

@@ -42,7 +42,8 @@ pub struct Config {
     pub slots: u16,
     /// Send requests of a stream that may wait or be open.
     pub send_requests_max: u32,
-    /// Receive requests of a stream that may wait.
+    /// Receive requests of a stream that may wait. As many delivered WRITE_IMMs may wait for the host; then more
+    /// are refused until it takes some (those in the slots still follow).
     pub receive_requests_max: u32,
     /// Evidence records that are kept until the host takes them.
     pub events_max: usize,
@@ -64,6 +65,8 @@ pub struct Config {
     pub slack: u16,
     /// Receiver not ready: the sender tries again after this.
     pub rnr_retry_ns: u64,
+    /// Times in a row that the receiver may be not ready before the connection fails; 0: without end.
+    pub rnr_retries_max: u32,
 }
 
 /// When a receiver acknowledges, and by which path (T-2.7).
@@ -184,6 +187,7 @@ impl Config {
             },
             slack: 0,
             rnr_retry_ns: 20_000,
+            rnr_retries_max: 0,
         }
     }
 

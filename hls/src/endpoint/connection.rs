@@ -125,7 +125,7 @@ impl Connection {
             planes: (0..settled.planes)
                 .map(|_| ConnectionPlane::new())
                 .collect(),
-            streams: (0..settled.streams).map(|_| Stream::default()).collect(),
+            streams: (0..settled.streams).map(|_| Stream::new()).collect(),
             stream_turn: 0,
             streams_ready: 0,
             freed: VecDeque::new(),

@@ -25,6 +25,8 @@ pub enum EventKind {
     Redraw,
     /// The peer grants another share; value: the share.
     Share,
+    /// The peer was not ready for a message; value: the wait in nanoseconds.
+    NotReady,
     /// The peer refused a packet; value: reason of the NACK.
     Refused,
     /// A packet was refused; value: reason of the NACK.

@@ -144,6 +144,9 @@ impl Connection {
         while let Some(unacked) = self.tx[path].resend.pop_front() {
             self.settle_packet(core, unacked, &shown);
         }
+        for unacked in std::mem::take(&mut self.tx[path].held) {
+            self.settle_packet(core, unacked, &shown);
+        }
         self.tx[path].start_epoch();
         self.tx[path].attempts = 0;
         self.change_health(core, path, HealthEvent::FenceAnswered, now);

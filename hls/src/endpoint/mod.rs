@@ -13,16 +13,19 @@
 
 mod ack_generator;
 mod acknowledge;
+mod admission;
 pub mod config;
 mod connection;
 mod core;
 mod counters;
+mod delivery;
 mod events;
 mod fence;
 mod health;
 mod log2;
 mod loss;
 mod message_table;
+mod not_ready;
 mod packet;
 mod path_sequence;
 mod probe;
@@ -55,12 +58,13 @@ pub use packet::{Arrival, HEADER_LEN_MAX, INLINE_MAX, Memory, Packet, Payload, T
 pub use settle::{MTU_MIN, Settled};
 pub use telemetry::{ConnectionTelemetry, PathTelemetry};
 pub use work::{
-    Completion, MESSAGE_LENGTH_MAX, PostError, Region, Rights, Side, Status, WorkOperation,
-    WorkRequest,
+    Completion, MESSAGE_LENGTH_MAX, PostError, ReceiveRequest, Region, Rights, Side, Status,
+    WorkOperation, WorkRequest,
 };
 
 use self::connection::Connection;
 use self::core::Core;
+use self::region::Access;
 use self::table::Connections;
 use self::timers::TimerKind;
 use crate::wire::{ConnectionId, Key, PathId};
@@ -127,14 +131,36 @@ impl Endpoint {
         let max = self.core.config.send_requests_max;
         let found = self.connections.get_mut(connection.value());
         let found = found.ok_or(PostError::Connection(connection))?;
-        found.check_post(stream, &request, max)?;
+        found.check_post(stream, &request, max, &self.core)?;
         found.streams[usize::from(stream)].post(request);
         found.refresh_stream(stream);
         found.wake(&mut self.core);
         Ok(())
     }
 
-    /// Takes a packet whose CRC was found right. `payload` may be empty in simulations that carry no bytes.
+    /// Gives memory to the next SEND of the peer on a stream. A refused request takes no number.
+    pub fn post_receive(
+        &mut self,
+        _now: u64,
+        connection: ConnectionId,
+        stream: u8,
+        request: ReceiveRequest,
+    ) -> Result<(), PostError> {
+        let max = self.core.config.receive_requests_max;
+        let found = self.connections.get_mut(connection.value());
+        let found = found.ok_or(PostError::Connection(connection))?;
+        found.check_stream(stream)?;
+        work::check_range(request.address, request.length)?;
+        let half = &mut found.streams[usize::from(stream)];
+        if half.receives.len() >= max as usize {
+            return Err(PostError::Full { max });
+        }
+        half.receives.push_back(request);
+        Ok(())
+    }
+
+    /// Takes a packet whose CRC was found right. In simulations that carry no
+    /// bytes `payload` may be empty where the packet was sent with [`Payload::Memory`].
     pub fn handle_packet<M: Memory>(
         &mut self,
         now: u64,
@@ -203,7 +229,13 @@ impl Endpoint {
 
     /// The next request that is done, or message that has arrived.
     pub fn poll_completion(&mut self) -> Option<Completion> {
-        self.core.completions.pop_front()
+        let completion = self.core.completions.pop_front()?;
+        if completion.side == Side::WriteImm
+            && let Some(connection) = self.connections.get_mut(completion.connection.value())
+        {
+            connection.on_immediate_taken(completion.stream);
+        }
+        Some(completion)
     }
 
     /// The next record of evidence.
@@ -213,7 +245,7 @@ impl Endpoint {
 }
 
 impl Connection {
-    fn check_post(&self, stream: u8, request: &WorkRequest, max: u32) -> Result<(), PostError> {
+    fn check_stream(&self, stream: u8) -> Result<(), PostError> {
         if self.state != ConnectionState::Established {
             return Err(PostError::NotEstablished(self.number));
         }
@@ -221,11 +253,42 @@ impl Connection {
         if stream >= streams {
             return Err(PostError::Stream { stream, streams });
         }
+        Ok(())
+    }
+
+    fn check_post(
+        &self,
+        stream: u8,
+        request: &WorkRequest,
+        max: u32,
+        core: &Core,
+    ) -> Result<(), PostError> {
+        self.check_stream(stream)?;
         request.check()?;
+        let (address, length) = (request.operation.local(), request.operation.length());
+        if let Some(key) = request.operation.local_key()
+            && core
+                .regions
+                .check(key, Access::Answer, address, length)
+                .is_err()
+        {
+            return Err(PostError::LocalKey {
+                key,
+                address,
+                length,
+            });
+        }
         if self.streams[usize::from(stream)].requests() >= max as usize {
             return Err(PostError::Full { max });
         }
         Ok(())
+    }
+
+    /// The host has taken the completion of a WRITE_IMM.
+    fn on_immediate_taken(&mut self, stream: u8) {
+        if let Some(half) = self.streams.get_mut(usize::from(stream)) {
+            half.immediates = half.immediates.saturating_sub(1);
+        }
     }
 
     fn on_timer(&mut self, core: &mut Core, at: u64, key: timers::TimerKey, now: u64) {
@@ -239,6 +302,16 @@ impl Connection {
                     && self.state == ConnectionState::Established
                 {
                     self.on_path_timer(core, index, now);
+                }
+            }
+            TimerKind::Hold => {
+                let Some(stream) = self.streams.get_mut(index) else {
+                    return;
+                };
+                if stream.hold_timer.fire(at, now, key, &mut core.timers)
+                    && self.state == ConnectionState::Established
+                {
+                    self.on_hold_timer(core, key.index);
                 }
             }
             TimerKind::Ack => {

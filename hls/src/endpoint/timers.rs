@@ -17,6 +17,8 @@ pub(super) enum TimerKind {
     Path,
     /// An ACK that waits. Index: the plane.
     Ack,
+    /// A stream whose receiver was not ready. Index: the stream.
+    Hold,
 }
 
 /// Names a timer of a connection.

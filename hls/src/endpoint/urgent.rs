@@ -52,7 +52,9 @@ impl Connection {
         now: u64,
         out: &mut Transmit,
     ) -> bool {
-        if self.state != ConnectionState::Established {
+        // What was refused is told even when the connection has ended for it.
+        let refusal = matches!(urgent, Urgent::Nack { .. });
+        if self.state != ConnectionState::Established && !refusal {
             return false;
         }
         match urgent {
