@@ -1,6 +1,6 @@
 //! What a sender does with ACK, FENCE_ACK and NACK, and how messages and connections end.
 
-use super::connection::{Connection, ConnectionState};
+use super::connection::Connection;
 use super::core::Core;
 use super::counters::Counter;
 use super::events::EventKind;
@@ -106,11 +106,19 @@ impl Connection {
         refused: Option<(u8, u16)>,
         status: Status,
     ) {
-        if self.state != ConnectionState::Established {
+        if !self.ended {
+            core.event(now, self.number, PathId(0), EventKind::ConnectionFailed, 0);
+            core.ended.push((self.number.value(), status));
+            self.end(core, refused, status);
+        }
+    }
+
+    /// Flushes everything; with the status `Flushed`, by nobody's fault.
+    pub(super) fn end(&mut self, core: &mut Core, refused: Option<(u8, u16)>, status: Status) {
+        if self.ended {
             return;
         }
-        self.state = ConnectionState::Failed;
-        core.event(now, self.number, PathId(0), EventKind::ConnectionFailed, 0);
+        self.ended = true;
         for stream in 0..self.settled.streams {
             let mut first = match refused {
                 Some((at, message)) => (at == stream).then_some((message, status)),

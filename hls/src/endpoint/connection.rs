@@ -19,15 +19,6 @@ use crate::wire::{ConnectionId, Incarnation, PathId, PlaneAddress};
 use arrayvec::ArrayVec;
 use std::collections::VecDeque;
 
-/// Where a connection stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ConnectionState {
-    /// Packets flow.
-    Established,
-    /// It failed: everything was flushed.
-    Failed,
-}
-
 /// A connection whose set-up is already known: what both sides would have told each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Established {
@@ -76,7 +67,8 @@ pub(super) struct Connection {
     pub peer_incarnation: Incarnation,
     pub peer_planes: ArrayVec<PlaneAddress, PLANES_MAX>,
     pub settled: Settled,
-    pub state: ConnectionState,
+    /// Everything was flushed: it neither sends nor takes anything any more.
+    pub ended: bool,
     pub windows: Windows,
     /// Sender's paths, plane by plane.
     pub tx: Vec<TxPath>,
@@ -115,7 +107,7 @@ impl Connection {
             peer_incarnation: established.peer_incarnation,
             peer_planes: established.peer_planes.iter().copied().collect(),
             settled,
-            state: ConnectionState::Established,
+            ended: false,
             tx: (0..paths).map(tx_path).collect(),
             windows,
             scores: vec![0; paths],
@@ -207,7 +199,7 @@ impl Connection {
     /// Whether the connection has something that may leave by a plane now.
     pub(super) fn can_send(&self, plane: usize) -> bool {
         let masks = &self.planes[plane];
-        self.state == ConnectionState::Established
+        !self.ended
             && (masks.probe | masks.resend != 0
                 || masks.open != 0 && self.has_new() && self.windows.has_room())
     }

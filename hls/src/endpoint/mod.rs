@@ -21,6 +21,7 @@ mod counters;
 mod delivery;
 mod events;
 mod fence;
+mod handshake;
 mod health;
 mod log2;
 mod loss;
@@ -36,6 +37,7 @@ mod return_path;
 mod rng;
 mod segment;
 mod settle;
+mod setup;
 mod share;
 mod spray;
 mod stream;
@@ -50,12 +52,13 @@ mod wire_time;
 mod work;
 
 pub use config::{Config, ConfigError};
-pub use connection::{ConnectionState, Established};
+pub use connection::Established;
 pub use counters::Counter;
 pub use events::{Event, EventKind};
 pub use health::{Health, HealthEvent, TRANSITIONS};
 pub use packet::{Arrival, HEADER_LEN_MAX, INLINE_MAX, Memory, Packet, Payload, Transmit};
-pub use settle::{MTU_MIN, Settled};
+pub use settle::{AcceptError, MTU_MIN, Settled, check_accept, settle};
+pub use setup::{CloseReason, ConnectionState};
 pub use telemetry::{ConnectionTelemetry, PathTelemetry};
 pub use work::{
     Completion, MESSAGE_LENGTH_MAX, PostError, ReceiveRequest, Region, Rights, Side, Status,
@@ -65,15 +68,23 @@ pub use work::{
 use self::connection::Connection;
 use self::core::Core;
 use self::region::Access;
+use self::setup::{Listener, Setup};
 use self::table::Connections;
 use self::timers::TimerKind;
 use crate::wire::{ConnectionId, Key, PathId};
+use std::collections::VecDeque;
 
 /// One NIC.
 #[derive(Debug)]
 pub struct Endpoint {
     core: Core,
     connections: Connections,
+    /// Set-up by number of connection.
+    setups: Vec<Option<Box<Setup>>>,
+    listeners: Vec<Listener>,
+    /// Connections that listeners have accepted and the host has not taken: at most `connections_max`.
+    accepted: VecDeque<ConnectionId>,
+    last_number: u32,
 }
 
 impl Endpoint {
@@ -83,6 +94,10 @@ impl Endpoint {
         Ok(Self {
             core: Core::new(config, seed),
             connections: Connections::default(),
+            setups: Vec::new(),
+            listeners: Vec::new(),
+            accepted: VecDeque::new(),
+            last_number: 0,
         })
     }
 
@@ -112,11 +127,13 @@ impl Endpoint {
         let fits = (1..=config.connections_max).contains(&number.value())
             && established.peer_planes.len() == config.planes.len()
             && established.settled.is_within(config);
-        if !fits || self.connections.get(number.value()).is_some() {
+        if !fits || self.setup_of(number.value()).is_some() {
             return Err(PostError::Connection(number));
         }
         let connection = Connection::new(&established, &self.core.config, &mut self.core.rng);
         self.connections.insert(connection);
+        let setup = self.known_setup(&established);
+        self.insert_setup(setup);
         Ok(number)
     }
 
@@ -169,11 +186,15 @@ impl Endpoint {
         payload: &[u8],
         memory: &mut M,
     ) {
+        if let Packet::Control(control) = packet {
+            self.on_control(now, arrival.plane.into(), control);
+            return;
+        }
         let core = &mut self.core;
         let Some(connection) = self
             .connections
             .get_mut(packet.connection().value())
-            .filter(|connection| connection.state == ConnectionState::Established)
+            .filter(|connection| !connection.ended)
         else {
             core.counters.bump(Counter::DropConnection);
             return;
@@ -187,7 +208,10 @@ impl Endpoint {
             Packet::Ack(ack) => connection.on_ack(core, now, ack),
             Packet::Nack(nack) => connection.on_nack(core, now, nack),
             Packet::Probe(probe) => connection.on_probe(core, now, arrival, probe),
-            Packet::Control(_) => core.counters.bump(Counter::DropConnection),
+            Packet::Control(_) => {}
+        }
+        if !self.core.ended.is_empty() {
+            self.say_byes(now);
         }
     }
 
@@ -209,17 +233,19 @@ impl Endpoint {
         for connection in self.connections.iter_mut() {
             connection.on_link(&mut self.core, plane.into(), up, now);
         }
+        self.say_byes(now);
     }
 
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: u64) {
-        let core = &mut self.core;
-        while let Some((at, key)) = core.timers.pop_due(now) {
-            let Some(connection) = self.connections.get_mut(key.connection) else {
-                continue;
-            };
-            connection.on_timer(core, at, key, now);
+        while let Some((at, key)) = self.core.timers.pop_due(now) {
+            if key.kind == TimerKind::Setup {
+                self.on_setup_timer(at, key, now);
+            } else if let Some(connection) = self.connections.get_mut(key.connection) {
+                connection.on_timer(&mut self.core, at, key, now);
+            }
         }
+        self.say_byes(now);
     }
 
     /// When to call [`Self::handle_timeout`] at the latest; it may be earlier than needed.
@@ -246,7 +272,7 @@ impl Endpoint {
 
 impl Connection {
     fn check_stream(&self, stream: u8) -> Result<(), PostError> {
-        if self.state != ConnectionState::Established {
+        if self.ended {
             return Err(PostError::NotEstablished(self.number));
         }
         let streams = self.settled.streams;
@@ -298,19 +324,16 @@ impl Connection {
                 let Some(path) = self.tx.get_mut(index) else {
                     return;
                 };
-                if path.timer.fire(at, now, key, &mut core.timers)
-                    && self.state == ConnectionState::Established
-                {
+                if path.timer.fire(at, now, key, &mut core.timers) && !self.ended {
                     self.on_path_timer(core, index, now);
                 }
             }
+            TimerKind::Setup => {}
             TimerKind::Hold => {
                 let Some(stream) = self.streams.get_mut(index) else {
                     return;
                 };
-                if stream.hold_timer.fire(at, now, key, &mut core.timers)
-                    && self.state == ConnectionState::Established
-                {
+                if stream.hold_timer.fire(at, now, key, &mut core.timers) && !self.ended {
                     self.on_hold_timer(core, key.index);
                 }
             }

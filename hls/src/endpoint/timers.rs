@@ -19,6 +19,8 @@ pub(super) enum TimerKind {
     Ack,
     /// A stream whose receiver was not ready. Index: the stream.
     Hold,
+    /// HELLO or BYE. Index: 0.
+    Setup,
 }
 
 /// Names a timer of a connection.

@@ -3,7 +3,7 @@
 //! An entry says what is to be said, not the packet: that is made when the plane is free, from the state of
 //! that moment, and not at all if the moment has passed.
 
-use super::connection::{Connection, ConnectionState};
+use super::connection::Connection;
 use super::core::Core;
 use super::counters::Counter;
 use super::health::Health;
@@ -54,7 +54,7 @@ impl Connection {
     ) -> bool {
         // What was refused is told even when the connection has ended for it.
         let refusal = matches!(urgent, Urgent::Nack { .. });
-        if self.state != ConnectionState::Established && !refusal {
+        if self.ended && !refusal {
             return false;
         }
         match urgent {

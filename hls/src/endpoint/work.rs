@@ -302,6 +302,28 @@ pub enum PostError {
     /// The key names no registered memory.
     #[error("key {0} names no registered memory")]
     Key(Key),
+    /// Every connection is in use.
+    #[error("all {max} connections are in use")]
+    Connections {
+        /// Most connections.
+        max: u32,
+    },
+    /// Addresses of the peer do not fit our planes.
+    #[error("{found} addresses of the peer for {expected} planes")]
+    Planes {
+        /// Addresses given.
+        found: usize,
+        /// Our planes.
+        expected: usize,
+    },
+    /// A set-up message has no room for so many regions.
+    #[error("{found} regions to announce, at most {max}")]
+    Announced {
+        /// Regions given.
+        found: usize,
+        /// Most regions.
+        max: usize,
+    },
     /// No key is free.
     #[error("all {max} memory regions are in use")]
     Regions {
