@@ -3,5 +3,6 @@
 mod handshake;
 mod messages;
 mod pair;
+mod random;
 mod recovery;
 mod write;
