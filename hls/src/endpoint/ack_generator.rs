@@ -3,7 +3,7 @@
 //! One leaves on the 4th packet, or a delay after the first, or at once when something is urgent. Paths are
 //! taken oldest news first; a second ACK follows at once when more than four have news.
 
-use super::connection::{Connection, ConnectionState};
+use super::connection::Connection;
 use super::core::Core;
 use super::counters::Counter;
 use super::packet::Transmit;
@@ -48,7 +48,7 @@ impl Connection {
         out: &mut Transmit,
     ) -> bool {
         self.planes[plane].ack.queued = false;
-        if self.state != ConnectionState::Established {
+        if self.ended {
             return false;
         }
         let mut blocks = ArrayVec::<_, BLOCKS_MAX>::new();

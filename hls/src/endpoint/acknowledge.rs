@@ -1,6 +1,6 @@
 //! What a sender does with ACK, FENCE_ACK and NACK, and how messages and connections end.
 
-use super::connection::{Connection, ConnectionState};
+use super::connection::Connection;
 use super::core::Core;
 use super::counters::Counter;
 use super::events::EventKind;
@@ -46,10 +46,18 @@ impl Connection {
         self.wake(core);
     }
 
-    /// Takes a NACK: the peer will not have a packet, and the connection ends (T-5.3).
+    /// Takes a NACK: the message waits, or the connection ends (T-5.3).
     pub(super) fn on_nack(&mut self, core: &mut Core, now: u64, nack: &Nack) {
+        if nack.stream >= self.settled.streams {
+            core.counters.bump(Counter::DropAckInvalid);
+            return;
+        }
         core.counters.bump(Counter::ReceivedNacks);
         let status = match nack.reason {
+            NackReason::NoReceiveRequest | NackReason::NoResource => {
+                self.on_not_ready(core, now, nack);
+                return;
+            }
             NackReason::Access => Status::RemoteAccess,
             _ => Status::RemoteInvalid,
         };
@@ -103,11 +111,19 @@ impl Connection {
         refused: Option<(u8, u16)>,
         status: Status,
     ) {
-        if self.state != ConnectionState::Established {
+        if !self.ended {
+            core.event(now, self.number, PathId(0), EventKind::ConnectionFailed, 0);
+            core.ended.push((self.number.value(), status));
+            self.end(core, refused, status);
+        }
+    }
+
+    /// Flushes everything; with the status `Flushed`, by nobody's fault.
+    pub(super) fn end(&mut self, core: &mut Core, refused: Option<(u8, u16)>, status: Status) {
+        if self.ended {
             return;
         }
-        self.state = ConnectionState::Failed;
-        core.event(now, self.number, PathId(0), EventKind::ConnectionFailed, 0);
+        self.ended = true;
         for stream in 0..self.settled.streams {
             let mut first = match refused {
                 Some((at, message)) => (at == stream).then_some((message, status)),
@@ -119,12 +135,30 @@ impl Connection {
                 first = first.filter(|(message, _)| *message != done.message);
                 core.completions.push_back(self.completion(stream, done));
             }
+            self.flush_receives(core, stream);
         }
         self.streams_ready = 0;
         self.freed.clear();
         for path in &mut self.tx {
             path.log.clear();
             path.resend.clear();
+            path.held.clear();
+        }
+    }
+
+    fn flush_receives(&mut self, core: &mut Core, stream: u8) {
+        self.streams[usize::from(stream)].forget_peer();
+        while let Some(receive) = self.streams[usize::from(stream)].receives.pop_front() {
+            core.completions.push_back(Completion {
+                id: receive.id,
+                connection: self.number,
+                stream,
+                message: 0,
+                side: Side::Receive,
+                status: Status::Flushed,
+                length: 0,
+                immediate: None,
+            });
         }
     }
 }

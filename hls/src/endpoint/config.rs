@@ -4,7 +4,7 @@
 //! the bandwidth-delay product) is computed once, when the connection starts: see [`super::windows`].
 
 use crate::cc::aimd;
-use crate::wire::PlaneAddress;
+use crate::wire::{PlaneAddress, VERSION};
 
 /// Most planes of a NIC.
 pub const PLANES_MAX: usize = 8;
@@ -45,7 +45,8 @@ pub struct Config {
     pub slots: u16,
     /// Send requests of a stream that may wait or be open.
     pub send_requests_max: u32,
-    /// Receive requests of a stream that may wait.
+    /// Receive requests of a stream that may wait. As many delivered WRITE_IMMs may wait for the host; then more
+    /// are refused until it takes some (those in the slots still follow).
     pub receive_requests_max: u32,
     /// Evidence records that are kept until the host takes them.
     pub events_max: usize,
@@ -65,8 +66,12 @@ pub struct Config {
     pub share: ShareConfig,
     /// Log entries nearest the echo that are not yet judged (T-2.3).
     pub slack: u16,
+    /// Set-up.
+    pub handshake: HandshakeConfig,
     /// Receiver not ready: the sender tries again after this.
     pub rnr_retry_ns: u64,
+    /// Times in a row that the receiver may be not ready before the connection fails; 0: without end.
+    pub rnr_retries_max: u32,
 }
 
 /// When a receiver acknowledges, and by which path (T-2.7).
@@ -135,6 +140,21 @@ pub struct RedrawConfig {
     pub below_per_mille: u32,
 }
 
+/// Set-up (T-4): what is offered, and how patiently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandshakeConfig {
+    /// Lowest transport version that is offered.
+    pub version_min: u8,
+    /// Highest transport version that is offered.
+    pub version_max: u8,
+    /// Features that are offered; none is defined in version 1.
+    pub features: u32,
+    /// HELLO and BYE are repeated after this.
+    pub retry_ns: u64,
+    /// HELLOs or BYEs without an answer before it is given up.
+    pub attempts_max: u32,
+}
+
 /// The receiver's grant (T-2.12) and the sender's use of it (T-2.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShareConfig {
@@ -186,7 +206,9 @@ impl Config {
                 gain_per_mille: 2_600,
             },
             slack: 0,
+            handshake: HandshakeConfig::default(),
             rnr_retry_ns: 20_000,
+            rnr_retries_max: 0,
         }
     }
 
@@ -299,6 +321,7 @@ impl Config {
             1,
             1 << 30,
         )?;
+        within("handshake.retry_ns", self.handshake.retry_ns, 1, 1 << 40)?;
         within("slack", self.slack.into(), 0, 1 << 10)
     }
 
@@ -367,6 +390,18 @@ impl Default for RedrawConfig {
             packets_min: 32,
             interval_ns: 100_000,
             below_per_mille: 500,
+        }
+    }
+}
+
+impl Default for HandshakeConfig {
+    fn default() -> Self {
+        Self {
+            version_min: VERSION,
+            version_max: VERSION,
+            features: 0,
+            retry_ns: 1_000_000,
+            attempts_max: 16,
         }
     }
 }

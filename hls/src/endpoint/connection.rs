@@ -20,15 +20,6 @@ use crate::wire::{ConnectionId, Incarnation, PathId, PlaneAddress};
 use arrayvec::ArrayVec;
 use std::collections::VecDeque;
 
-/// Where a connection stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ConnectionState {
-    /// Packets flow.
-    Established,
-    /// It failed: everything was flushed.
-    Failed,
-}
-
 /// A connection whose set-up is already known: what both sides would have told each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Established {
@@ -79,7 +70,8 @@ pub(super) struct Connection {
     pub peer_incarnation: Incarnation,
     pub peer_planes: ArrayVec<PlaneAddress, PLANES_MAX>,
     pub settled: Settled,
-    pub state: ConnectionState,
+    /// Everything was flushed: it neither sends nor takes anything any more.
+    pub ended: bool,
     pub windows: Windows,
     pub pace_timer: Timer,
     /// Sender's paths, plane by plane.
@@ -121,7 +113,7 @@ impl Connection {
             peer_incarnation: established.peer_incarnation,
             peer_planes: established.peer_planes.iter().copied().collect(),
             settled,
-            state: ConnectionState::Established,
+            ended: false,
             tx: (0..paths).map(tx_path).collect(),
             windows,
             pace_timer: Timer::new(),
@@ -132,7 +124,7 @@ impl Connection {
             planes: (0..settled.planes)
                 .map(|_| ConnectionPlane::new())
                 .collect(),
-            streams: (0..settled.streams).map(|_| Stream::default()).collect(),
+            streams: (0..settled.streams).map(|_| Stream::new()).collect(),
             stream_turn: 0,
             streams_ready: 0,
             freed: VecDeque::new(),
@@ -216,7 +208,7 @@ impl Connection {
     /// Whether the connection has something that may leave by a plane now.
     pub(super) fn can_send(&self, plane: usize) -> bool {
         let masks = &self.planes[plane];
-        self.state == ConnectionState::Established
+        !self.ended
             && (masks.probe != 0
                 || self.windows.has_room()
                     && (masks.resend != 0 || masks.open != 0 && self.has_new()))

@@ -11,20 +11,26 @@ use super::share::Share;
 use super::timers::Timers;
 use super::urgent::Urgent;
 use super::work::Completion;
-use crate::wire::{ConnectionId, PathId};
+use super::work::Status;
+use crate::wire::{ConnectionId, Control, PathId, PlaneAddress};
 use std::collections::VecDeque;
 
 /// Most answers that wait for a plane. What finds the queue full is dropped and counted: all of it is
 /// repeated by whoever needs it.
 pub(super) const URGENT_MAX: usize = 4096;
 
+/// Most CONTROL packets that wait for a plane.
+pub(super) const CONTROL_MAX: usize = 1024;
+
 /// What waits for one plane.
 #[derive(Debug, Default)]
 pub(super) struct PlaneQueues {
     /// Connections with an ACK that is due; each at most once.
     pub acks: VecDeque<u32>,
-    /// NACKs, fences and their answers, CONTROL.
+    /// NACKs, fences and their answers.
     pub urgent: VecDeque<Urgent>,
+    /// Set-up, and where it goes.
+    pub control: VecDeque<(PlaneAddress, Control)>,
     /// Connections that can send, in turn; each at most once.
     pub turn: VecDeque<u32>,
     pub link_up: bool,
@@ -43,6 +49,8 @@ pub(super) struct Core {
     pub regions: Regions,
     /// One for each request at most; requests are bounded by stream.
     pub completions: VecDeque<Completion>,
+    /// Connections that have failed and whose peers are to be told; emptied before each call returns.
+    pub ended: Vec<(u32, Status)>,
 }
 
 impl Core {
@@ -61,6 +69,7 @@ impl Core {
             share: Share::new(config.share.epoch_ns, config.packet_time_ns(), planes),
             regions: Regions::default(),
             completions: VecDeque::new(),
+            ended: Vec::new(),
             config,
         }
     }

@@ -85,6 +85,10 @@ counters! {
     DropBounds,
     /// Dropped: message outside the slots, or at odds with what its slot holds.
     DropMessageSlot,
+    /// Dropped: no receive request or room for an answer; the sender tries again.
+    NotReady,
+    /// Streams that were held since the receiver was not ready.
+    Holds,
     /// Dropped: ACK, FENCE_ACK or NACK whose content is impossible.
     DropAckInvalid,
     /// ACK blocks of another epoch, or of a path that is condemned.

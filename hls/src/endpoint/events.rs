@@ -25,12 +25,18 @@ pub enum EventKind {
     Redraw,
     /// The peer grants another share; value: the share.
     Share,
+    /// The peer was not ready for a message; value: the wait in nanoseconds.
+    NotReady,
     /// The peer refused a packet; value: reason of the NACK.
     Refused,
     /// A packet was refused; value: reason of the NACK.
     Refusal,
-    /// The connection failed; value: 0.
+    /// A connection was put into service; value: 0.
+    ConnectionEstablished,
+    /// A connection failed; value: 0.
     ConnectionFailed,
+    /// A connection is over: see its state; value: 0.
+    ConnectionClosed,
     /// The link of a plane went down; path: the plane's first; value: the plane.
     LinkDown,
     /// The link of a plane came up.

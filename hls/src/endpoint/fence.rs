@@ -4,7 +4,7 @@
 //! vector says which packets never came. [`super::health`] has the table of what may follow what; this
 //! file does what goes with each step.
 
-use super::connection::{Connection, ConnectionState};
+use super::connection::Connection;
 use super::core::Core;
 use super::counters::Counter;
 use super::events::EventKind;
@@ -144,10 +144,13 @@ impl Connection {
         while let Some(unacked) = self.tx[path].resend.pop_front() {
             self.settle_packet(core, unacked, &shown);
         }
+        for unacked in std::mem::take(&mut self.tx[path].held) {
+            self.settle_packet(core, unacked, &shown);
+        }
         self.tx[path].start_epoch();
         self.tx[path].attempts = 0;
         self.change_health(core, path, HealthEvent::FenceAnswered, now);
-        if self.state == ConnectionState::Established {
+        if !self.ended {
             self.send_return_probe(core, path, now);
             self.wake(core);
         }
@@ -193,7 +196,7 @@ impl Connection {
 
     /// The link of a plane has changed.
     pub(super) fn on_link(&mut self, core: &mut Core, plane: usize, up: bool, now: u64) {
-        if self.state != ConnectionState::Established {
+        if self.ended {
             return;
         }
         for path in plane * self.per_plane()..(plane + 1) * self.per_plane() {

@@ -160,7 +160,7 @@ impl Connection {
                 self.on_packet_arrived(core, entry.unacked);
             } else {
                 lost += 1;
-                self.tx[path].resend.push_back(entry.unacked);
+                self.keep_lost(path, entry.unacked);
             }
         }
         core.counters.add(Counter::Losses, lost);
@@ -197,7 +197,7 @@ impl Connection {
 
     /// A packet is known to have arrived.
     pub(super) fn on_packet_arrived(&mut self, core: &mut Core, unacked: Unacked) {
-        if self.streams[usize::from(unacked.stream)].on_arrived(unacked.message) {
+        if self.streams[usize::from(unacked.stream)].on_arrived(&unacked) {
             self.complete_stream(core, unacked.stream);
         }
     }

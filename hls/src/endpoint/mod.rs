@@ -13,16 +13,20 @@
 
 mod ack_generator;
 mod acknowledge;
+mod admission;
 pub mod config;
 mod connection;
 mod core;
 mod counters;
+mod delivery;
 mod events;
 mod fence;
+mod handshake;
 mod health;
 mod log2;
 mod loss;
 mod message_table;
+mod not_ready;
 mod packet;
 mod path_sequence;
 mod probe;
@@ -33,6 +37,7 @@ mod return_path;
 mod rng;
 mod segment;
 mod settle;
+mod setup;
 mod share;
 mod spray;
 mod stream;
@@ -47,29 +52,39 @@ mod wire_time;
 mod work;
 
 pub use config::{Config, ConfigError};
-pub use connection::{ConnectionState, Established};
+pub use connection::Established;
 pub use counters::Counter;
 pub use events::{Event, EventKind};
 pub use health::{Health, HealthEvent, TRANSITIONS};
 pub use packet::{Arrival, HEADER_LEN_MAX, INLINE_MAX, Memory, Packet, Payload, Transmit};
-pub use settle::{MTU_MIN, Settled};
+pub use settle::{AcceptError, MTU_MIN, Settled, check_accept, settle};
+pub use setup::{CloseReason, ConnectionState};
 pub use telemetry::{ConnectionTelemetry, PathTelemetry};
 pub use work::{
-    Completion, MESSAGE_LENGTH_MAX, PostError, Region, Rights, Side, Status, WorkOperation,
-    WorkRequest,
+    Completion, MESSAGE_LENGTH_MAX, PostError, ReceiveRequest, Region, Rights, Side, Status,
+    WorkOperation, WorkRequest,
 };
 
 use self::connection::Connection;
 use self::core::Core;
+use self::region::Access;
+use self::setup::{Listener, Setup};
 use self::table::Connections;
 use self::timers::TimerKind;
 use crate::wire::{ConnectionId, Key, PathId};
+use std::collections::VecDeque;
 
 /// One NIC.
 #[derive(Debug)]
 pub struct Endpoint {
     core: Core,
     connections: Connections,
+    /// Set-up by number of connection.
+    setups: Vec<Option<Box<Setup>>>,
+    listeners: Vec<Listener>,
+    /// Connections that listeners have accepted and the host has not taken: at most `connections_max`.
+    accepted: VecDeque<ConnectionId>,
+    last_number: u32,
 }
 
 impl Endpoint {
@@ -79,6 +94,10 @@ impl Endpoint {
         Ok(Self {
             core: Core::new(config, seed),
             connections: Connections::default(),
+            setups: Vec::new(),
+            listeners: Vec::new(),
+            accepted: VecDeque::new(),
+            last_number: 0,
         })
     }
 
@@ -108,11 +127,13 @@ impl Endpoint {
         let fits = (1..=config.connections_max).contains(&number.value())
             && established.peer_planes.len() == config.planes.len()
             && established.settled.is_within(config);
-        if !fits || self.connections.get(number.value()).is_some() {
+        if !fits || self.setup_of(number.value()).is_some() {
             return Err(PostError::Connection(number));
         }
         let connection = Connection::new(&established, &self.core.config, &mut self.core.rng);
         self.connections.insert(connection);
+        let setup = self.known_setup(&established);
+        self.insert_setup(setup);
         Ok(number)
     }
 
@@ -127,14 +148,36 @@ impl Endpoint {
         let max = self.core.config.send_requests_max;
         let found = self.connections.get_mut(connection.value());
         let found = found.ok_or(PostError::Connection(connection))?;
-        found.check_post(stream, &request, max)?;
+        found.check_post(stream, &request, max, &self.core)?;
         found.streams[usize::from(stream)].post(request);
         found.refresh_stream(stream);
         found.wake(&mut self.core);
         Ok(())
     }
 
-    /// Takes a packet whose CRC was found right. `payload` may be empty in simulations that carry no bytes.
+    /// Gives memory to the next SEND of the peer on a stream. A refused request takes no number.
+    pub fn post_receive(
+        &mut self,
+        _now: u64,
+        connection: ConnectionId,
+        stream: u8,
+        request: ReceiveRequest,
+    ) -> Result<(), PostError> {
+        let max = self.core.config.receive_requests_max;
+        let found = self.connections.get_mut(connection.value());
+        let found = found.ok_or(PostError::Connection(connection))?;
+        found.check_stream(stream)?;
+        work::check_range(request.address, request.length)?;
+        let half = &mut found.streams[usize::from(stream)];
+        if half.receives.len() >= max as usize {
+            return Err(PostError::Full { max });
+        }
+        half.receives.push_back(request);
+        Ok(())
+    }
+
+    /// Takes a packet whose CRC was found right. In simulations that carry no
+    /// bytes `payload` may be empty where the packet was sent with [`Payload::Memory`].
     pub fn handle_packet<M: Memory>(
         &mut self,
         now: u64,
@@ -143,11 +186,15 @@ impl Endpoint {
         payload: &[u8],
         memory: &mut M,
     ) {
+        if let Packet::Control(control) = packet {
+            self.on_control(now, arrival.plane.into(), control);
+            return;
+        }
         let core = &mut self.core;
         let Some(connection) = self
             .connections
             .get_mut(packet.connection().value())
-            .filter(|connection| connection.state == ConnectionState::Established)
+            .filter(|connection| !connection.ended)
         else {
             core.counters.bump(Counter::DropConnection);
             return;
@@ -161,7 +208,10 @@ impl Endpoint {
             Packet::Ack(ack) => connection.on_ack(core, now, ack),
             Packet::Nack(nack) => connection.on_nack(core, now, nack),
             Packet::Probe(probe) => connection.on_probe(core, now, arrival, probe),
-            Packet::Control(_) => core.counters.bump(Counter::DropConnection),
+            Packet::Control(_) => {}
+        }
+        if !self.core.ended.is_empty() {
+            self.say_byes(now);
         }
     }
 
@@ -183,17 +233,19 @@ impl Endpoint {
         for connection in self.connections.iter_mut() {
             connection.on_link(&mut self.core, plane.into(), up, now);
         }
+        self.say_byes(now);
     }
 
     /// Does what is due at `now`.
     pub fn handle_timeout(&mut self, now: u64) {
-        let core = &mut self.core;
-        while let Some((at, key)) = core.timers.pop_due(now) {
-            let Some(connection) = self.connections.get_mut(key.connection) else {
-                continue;
-            };
-            connection.on_timer(core, at, key, now);
+        while let Some((at, key)) = self.core.timers.pop_due(now) {
+            if key.kind == TimerKind::Setup {
+                self.on_setup_timer(at, key, now);
+            } else if let Some(connection) = self.connections.get_mut(key.connection) {
+                connection.on_timer(&mut self.core, at, key, now);
+            }
         }
+        self.say_byes(now);
     }
 
     /// When to call [`Self::handle_timeout`] at the latest; it may be earlier than needed.
@@ -203,7 +255,13 @@ impl Endpoint {
 
     /// The next request that is done, or message that has arrived.
     pub fn poll_completion(&mut self) -> Option<Completion> {
-        self.core.completions.pop_front()
+        let completion = self.core.completions.pop_front()?;
+        if completion.side == Side::WriteImm
+            && let Some(connection) = self.connections.get_mut(completion.connection.value())
+        {
+            connection.on_immediate_taken(completion.stream);
+        }
+        Some(completion)
     }
 
     /// The next record of evidence.
@@ -213,19 +271,50 @@ impl Endpoint {
 }
 
 impl Connection {
-    fn check_post(&self, stream: u8, request: &WorkRequest, max: u32) -> Result<(), PostError> {
-        if self.state != ConnectionState::Established {
+    fn check_stream(&self, stream: u8) -> Result<(), PostError> {
+        if self.ended {
             return Err(PostError::NotEstablished(self.number));
         }
         let streams = self.settled.streams;
         if stream >= streams {
             return Err(PostError::Stream { stream, streams });
         }
+        Ok(())
+    }
+
+    fn check_post(
+        &self,
+        stream: u8,
+        request: &WorkRequest,
+        max: u32,
+        core: &Core,
+    ) -> Result<(), PostError> {
+        self.check_stream(stream)?;
         request.check()?;
+        let (address, length) = (request.operation.local(), request.operation.length());
+        if let Some(key) = request.operation.local_key()
+            && core
+                .regions
+                .check(key, Access::Answer, address, length)
+                .is_err()
+        {
+            return Err(PostError::LocalKey {
+                key,
+                address,
+                length,
+            });
+        }
         if self.streams[usize::from(stream)].requests() >= max as usize {
             return Err(PostError::Full { max });
         }
         Ok(())
+    }
+
+    /// The host has taken the completion of a WRITE_IMM.
+    fn on_immediate_taken(&mut self, stream: u8) {
+        if let Some(half) = self.streams.get_mut(usize::from(stream)) {
+            half.immediates = half.immediates.saturating_sub(1);
+        }
     }
 
     fn on_timer(&mut self, core: &mut Core, at: u64, key: timers::TimerKey, now: u64) {
@@ -235,10 +324,17 @@ impl Connection {
                 let Some(path) = self.tx.get_mut(index) else {
                     return;
                 };
-                if path.timer.fire(at, now, key, &mut core.timers)
-                    && self.state == ConnectionState::Established
-                {
+                if path.timer.fire(at, now, key, &mut core.timers) && !self.ended {
                     self.on_path_timer(core, index, now);
+                }
+            }
+            TimerKind::Setup => {}
+            TimerKind::Hold => {
+                let Some(stream) = self.streams.get_mut(index) else {
+                    return;
+                };
+                if stream.hold_timer.fire(at, now, key, &mut core.timers) && !self.ended {
+                    self.on_hold_timer(core, key.index);
                 }
             }
             TimerKind::Ack => {

@@ -3,14 +3,16 @@
 //! A packet is dropped for exactly one counted reason. One that fails the memory check leaves no trace in its
 //! path's sequence. Payload goes to its final place at once: there is no reorder buffer.
 
+use super::admission::{Admitted, Refusal};
 use super::connection::Connection;
 use super::core::Core;
 use super::counters::Counter;
 use super::events::EventKind;
+use super::message_table::RemoteRequest;
 use super::packet::{Arrival, Memory};
 use super::path_sequence::Verdict;
-use super::region::{Access, AccessError};
 use super::urgent::Urgent;
+use super::work::Status;
 use crate::wire::{Data, Flags, NackReason, Operation, PacketType, Probe};
 
 impl Connection {
@@ -43,13 +45,61 @@ impl Connection {
                 core.counters.bump(Counter::Duplicate);
                 self.on_sequence(core, path, data, true, now);
             }
-            Ok((path, _)) => {
-                if self.check_memory(core, arrival, data, now) {
-                    self.take_data(core, path, now, arrival, data);
-                    memory.place(data.address, data.payload_length.into(), payload);
+            Ok((path, _)) => match self.admit(core, data, payload) {
+                Ok(admitted) => {
+                    self.rx[path].accept(data.common.psn, arrival.marked);
+                    core.counters.bump(Counter::ReceivedData);
+                    core.counters
+                        .add(Counter::ReceivedMarked, arrival.marked.into());
+                    self.note_activity(core, now, data.common.flags);
+                    let complete = self.take(core, data, admitted, payload, memory);
+                    let urgent = complete || data.common.flags.contains(Flags::ACK_REQUEST);
+                    self.on_sequence(core, path, data, urgent, now);
+                    if complete {
+                        self.deliver(core, data.stream, now, memory);
+                    }
                 }
-            }
+                Err(refusal) => self.refuse(core, arrival, data, refusal, now),
+            },
             Err(reason) => core.counters.bump(reason),
+        }
+    }
+
+    /// Does what an admitted packet asks; says whether its message is complete.
+    fn take<M: Memory>(
+        &mut self,
+        core: &mut Core,
+        data: &Data,
+        admitted: Admitted,
+        payload: &[u8],
+        memory: &mut M,
+    ) -> bool {
+        let length = data.payload_length.into();
+        let stream = &mut self.streams[usize::from(data.stream)];
+        match admitted {
+            Admitted::Place(address) => {
+                if length > 0 {
+                    memory.place(address, length, payload);
+                }
+                stream.count(data, RemoteRequest::default())
+            }
+            Admitted::Request(request) => stream.count(data, request),
+            Admitted::Answer => {
+                if length > 0 {
+                    memory.place(data.address, length, payload);
+                }
+                let Some(open) = stream.open_message(data.message) else {
+                    debug_assert!(false, "an answer is admitted for an open request");
+                    return false;
+                };
+                open.answered += length;
+                open.answer_complete = open.answered == open.answer_length;
+                let complete = open.answer_complete;
+                if complete {
+                    self.complete_stream(core, data.stream);
+                }
+                complete
+            }
         }
     }
 
@@ -58,7 +108,7 @@ impl Connection {
         let path = self
             .arrival_path(arrival, data.common.path)
             .ok_or(Counter::DropPath)?;
-        if data.operation != Operation::Write || data.stream >= self.settled.streams {
+        if data.stream >= self.settled.streams {
             return Err(Counter::DropOperation);
         }
         let end = data.offset.checked_add(data.payload_length.into());
@@ -75,76 +125,45 @@ impl Connection {
         }
     }
 
-    /// Whether the packet's slot and its memory admit it; says no to the sender.
-    fn check_memory(&mut self, core: &mut Core, arrival: &Arrival, data: &Data, now: u64) -> bool {
-        let stream = &self.streams[usize::from(data.stream)];
-        if !stream.admits(data, self.settled.slots) {
-            self.refuse(core, arrival, data, NackReason::InvalidRequest, now);
-            core.counters.bump(Counter::DropMessageSlot);
-            return false;
-        }
-        let length = data.payload_length.into();
-        match core
-            .regions
-            .check(data.key, Access::Write, data.address, length)
-        {
-            Ok(()) => true,
-            Err(error) => {
-                self.refuse(core, arrival, data, NackReason::Access, now);
-                core.counters.bump(match error {
-                    AccessError::Key => Counter::DropKey,
-                    AccessError::Bounds => Counter::DropBounds,
-                });
-                false
-            }
-        }
-    }
-
+    /// Tells the sender that a packet is not taken. An answer of the peer that our own key no longer lets in is
+    /// our own fault: the connection ends, and the peer is not blamed.
     fn refuse(
         &mut self,
         core: &mut Core,
         arrival: &Arrival,
         data: &Data,
-        reason: NackReason,
+        refusal: Refusal,
         now: u64,
     ) {
-        let nack = Urgent::Nack {
-            connection: self.number.value(),
-            reason,
-            stream: data.stream,
-            message: data.message,
-            detail: 0,
-        };
-        core.urgent(arrival.plane.into(), nack);
+        core.counters.bump(refusal.counter);
         core.event(
             now,
             self.number,
             data.common.path,
             EventKind::Refusal,
-            reason as u64,
+            refusal.reason as u64,
         );
-    }
-
-    fn take_data(
-        &mut self,
-        core: &mut Core,
-        path: usize,
-        now: u64,
-        arrival: &Arrival,
-        data: &Data,
-    ) {
-        self.rx[path].accept(data.common.psn, arrival.marked);
-        core.counters.bump(Counter::ReceivedData);
-        core.counters
-            .add(Counter::ReceivedMarked, arrival.marked.into());
-        self.note_activity(core, now, data.common.flags);
-        let stream = &mut self.streams[usize::from(data.stream)];
-        let complete = stream.count(data);
-        if complete {
-            stream.deliver();
+        let answer = matches!(
+            data.operation,
+            Operation::ReadResponse | Operation::AtomicResponse
+        );
+        if answer && refusal.reason == NackReason::Access {
+            self.fail(
+                core,
+                now,
+                Some((data.stream, data.message)),
+                Status::LocalAccess,
+            );
+            return;
         }
-        let urgent = complete || data.common.flags.contains(Flags::ACK_REQUEST);
-        self.on_sequence(core, path, data, urgent, now);
+        let nack = Urgent::Nack {
+            connection: self.number.value(),
+            reason: refusal.reason,
+            stream: data.stream,
+            message: data.message,
+            detail: refusal.detail,
+        };
+        core.urgent(arrival.plane.into(), nack);
     }
 
     /// A DATA packet belongs to the path's epoch: echo it, acknowledge it.

@@ -12,10 +12,10 @@ use crate::wire::Key;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Write,
-    #[cfg_attr(not(test), expect(dead_code, reason = "READ is not served yet"))]
     Read,
-    #[cfg_attr(not(test), expect(dead_code, reason = "atomics are not served yet"))]
     Atomic,
+    /// An answer to a request of our own.
+    Answer,
 }
 
 /// Why memory may not be touched.
@@ -99,6 +99,7 @@ impl Regions {
             Access::Write => region.rights.write,
             Access::Read => region.rights.read,
             Access::Atomic => region.rights.atomic,
+            Access::Answer => true,
         };
         if !granted {
             return Err(AccessError::Key);

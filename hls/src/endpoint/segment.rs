@@ -4,10 +4,11 @@
 
 use super::connection::Connection;
 use super::core::Core;
-use super::packet::{Packet, Payload, Transmit};
+use super::packet::{INLINE_MAX, Packet, Payload, Transmit};
+use super::stream::OpenMessage;
 use super::tx_path::Unacked;
 use super::wire_time::wire_time;
-use crate::wire::{Common, Data, Flags, Ordinal, PacketType};
+use crate::wire::{Common, Data, Flags, Operation, Ordinal, PacketType};
 
 impl Connection {
     /// Fills a DATA packet.
@@ -27,7 +28,7 @@ impl Connection {
         let age = core.config.ack.return_mask_age_ns;
         let return_mask = self.planes[plane].return_mask.get(now, age);
         let stream = &self.streams[usize::from(unacked.stream)];
-        let Some(message) = stream.message(unacked.message) else {
+        let Some(message) = stream.source(&unacked) else {
             debug_assert!(false, "a packet to send belongs to an open message");
             return;
         };
@@ -40,20 +41,16 @@ impl Connection {
             || (last && !self.has_new())
             || self.windows.is_below(core.config.ack.request_below_packets);
         let flag = |on: bool, flag: Flags| if on { flag } else { Flags(0) };
+        let immediate = matches!(message.operation, Operation::WriteImm | Operation::SendImm);
         let flags = flag(ask, Flags::ACK_REQUEST)
+            .with(flag(immediate, Flags::IMMEDIATE))
             .with(flag(again, Flags::RETRANSMISSION))
             .with(flag(!self.has_new(), Flags::IDLE))
             .with(flag(last, Flags::LAST));
         out.plane = plane as u8;
         out.destination = self.peer_planes[plane];
         out.entropy = self.tx[path].entropy;
-        out.payload = match length {
-            0 => Payload::None,
-            _ => Payload::Memory {
-                address: message.local + u64::from(offset),
-                length,
-            },
-        };
+        out.payload = message.payload(offset, length);
         out.packet = Packet::Data(Data {
             common: Common {
                 flags,
@@ -63,7 +60,7 @@ impl Connection {
                 timestamp: wire_time(now),
                 ..self.common(PacketType::Data, path)
             },
-            address: message.remote + u64::from(offset),
+            address: message.remote_at(offset),
             key: message.key,
             payload_length: length as u16,
             operation: message.operation,
@@ -74,5 +71,46 @@ impl Connection {
             offset,
             immediate: message.immediate,
         });
+    }
+}
+
+impl OpenMessage {
+    /// Address field of the packet at `offset`: of a SEND, the receive request's number.
+    fn remote_at(&self, offset: u32) -> u64 {
+        if self.has_memory_address() {
+            self.remote.wrapping_add(offset.into())
+        } else {
+            self.remote
+        }
+    }
+
+    /// Where the payload of the packet at `offset` lies. Requests and the answers of atomics carry their own.
+    fn payload(&self, offset: u32, length: u32) -> Payload {
+        let mut bytes = [0; INLINE_MAX];
+        let answer_length = self.answer_length.to_be_bytes();
+        match self.operation {
+            _ if length == 0 => return Payload::None,
+            Operation::Read | Operation::CompareSwap | Operation::FetchAdd => {
+                bytes[..8].copy_from_slice(&self.local.to_be_bytes());
+                bytes[8..12].copy_from_slice(&self.local_key.0.to_be_bytes());
+                bytes[12..16].copy_from_slice(&answer_length);
+                bytes[16..24].copy_from_slice(&self.operands[0].to_be_bytes());
+                bytes[24..32].copy_from_slice(&self.operands[1].to_be_bytes());
+            }
+            // As it stood in memory: hosts are little-endian.
+            Operation::AtomicResponse => {
+                bytes[..8].copy_from_slice(&self.operands[0].to_le_bytes())
+            }
+            _ => {
+                return Payload::Memory {
+                    address: self.local + u64::from(offset),
+                    length,
+                };
+            }
+        }
+        Payload::Inline {
+            bytes,
+            length: length as u8,
+        }
     }
 }

@@ -131,7 +131,8 @@ impl Connection {
         }
         let stream = turn.trailing_zeros() as u8;
         self.stream_turn = stream;
-        let unacked = self.streams[usize::from(stream)].take(stream, self.settled.mtu);
+        let (mtu, slots) = (self.settled.mtu, self.settled.slots);
+        let unacked = self.streams[usize::from(stream)].take(stream, mtu, slots);
         self.refresh_stream(stream);
         unacked
     }

@@ -23,6 +23,12 @@ impl Connections {
         self.0[number] = Some(Box::new(connection));
     }
 
+    pub(super) fn remove(&mut self, number: u32) {
+        if let Some(place) = self.0.get_mut(number as usize) {
+            *place = None;
+        }
+    }
+
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
         self.0
             .iter_mut()

@@ -1,9 +1,9 @@
 //! What a host may look at: counters, paths, state.
 
 use super::Endpoint;
-use super::connection::ConnectionState;
 use super::counters::Counter;
 use super::health::Health;
+use super::setup::ConnectionState;
 use crate::wire::{ConnectionId, Epoch, PathId};
 
 /// A sender's view of one path.
@@ -48,7 +48,7 @@ impl Endpoint {
 
     /// State of a connection, if it is there.
     pub fn connection_state(&self, connection: ConnectionId) -> Option<ConnectionState> {
-        self.connections.get(connection.value()).map(|c| c.state)
+        self.setup_of(connection.value()).map(|setup| setup.state)
     }
 
     /// A path of a connection, by its number on the wire.

@@ -1,5 +1,8 @@
 //! Scenarios of two endpoints over planes in virtual time. Names say what happens.
 
+mod handshake;
+mod messages;
 mod pair;
+mod random;
 mod recovery;
 mod write;

@@ -19,6 +19,10 @@ pub(super) enum TimerKind {
     Ack,
     /// The pace of a connection whose cap is under one packet. Index: 0.
     Pace,
+    /// A stream whose receiver was not ready. Index: the stream.
+    Hold,
+    /// HELLO or BYE. Index: 0.
+    Setup,
 }
 
 /// Names a timer of a connection.

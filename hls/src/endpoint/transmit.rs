@@ -4,7 +4,8 @@
 //! so a poll that finds nothing is cheap.
 
 use super::Endpoint;
-use super::packet::Transmit;
+use super::counters::Counter;
+use super::packet::{Packet, Payload, Transmit};
 
 impl Endpoint {
     /// Fills the next packet for `plane`. Call it when the plane's port is free, after every `handle_*` and
@@ -21,6 +22,7 @@ impl Endpoint {
         }
         self.poll_acks(now, plane, out)
             || self.poll_urgent(now, plane, out)
+            || self.poll_control(plane, out)
             || self.poll_turn(now, plane, out)
     }
 
@@ -44,6 +46,19 @@ impl Endpoint {
             }
         }
         false
+    }
+
+    fn poll_control(&mut self, plane: usize, out: &mut Transmit) -> bool {
+        let Some((to, control)) = self.core.planes[plane].control.pop_front() else {
+            return false;
+        };
+        out.plane = plane as u8;
+        out.destination = to;
+        out.entropy = self.core.rng.entropy();
+        out.packet = Packet::Control(control);
+        out.payload = Payload::None;
+        self.core.counters.bump(Counter::SentControl);
+        true
     }
 
     fn poll_turn(&mut self, now: u64, plane: usize, out: &mut Transmit) -> bool {

@@ -21,6 +21,8 @@ pub(super) struct Unacked {
     pub packet: u32,
     pub message: u16,
     pub stream: u8,
+    /// Of the answer to the peer's message of that number, not of a message of our own.
+    pub answer: bool,
 }
 
 /// One transmission.
@@ -40,6 +42,8 @@ pub(super) struct TxPath {
     pub log: VecDeque<LogEntry>,
     /// Lost packets, to be sent again on this path.
     pub resend: VecDeque<Unacked>,
+    /// Packets that found the receiver not ready: they join `resend` when their stream goes on.
+    pub held: Vec<Unacked>,
     /// Ordinal of the log's first entry.
     pub walked: Ordinal,
     pub next_ordinal: Ordinal,
@@ -87,6 +91,7 @@ impl TxPath {
         Self {
             log: VecDeque::new(),
             resend: VecDeque::new(),
+            held: Vec::new(),
             walked: Ordinal(0),
             next_ordinal: Ordinal(0),
             next_psn: Psn::new(0),
@@ -153,7 +158,7 @@ impl TxPath {
 
     /// Whether nothing at all is outstanding.
     pub(super) fn is_idle(&self) -> bool {
-        self.in_flight == 0 && self.resend.is_empty()
+        self.in_flight == 0 && self.resend.is_empty() && self.held.is_empty()
     }
 
     /// Gives the next ordinal to a transmission and logs it.
@@ -169,6 +174,7 @@ impl TxPath {
             packet: 0,
             message: 0,
             stream: 0,
+            answer: false,
         };
         self.log.push_back(LogEntry {
             unacked: unacked.unwrap_or(none),

@@ -3,7 +3,7 @@
 //! An entry says what is to be said, not the packet: that is made when the plane is free, from the state of
 //! that moment, and not at all if the moment has passed.
 
-use super::connection::{Connection, ConnectionState};
+use super::connection::Connection;
 use super::core::Core;
 use super::counters::Counter;
 use super::health::Health;
@@ -52,7 +52,9 @@ impl Connection {
         now: u64,
         out: &mut Transmit,
     ) -> bool {
-        if self.state != ConnectionState::Established {
+        // What was refused is told even when the connection has ended for it.
+        let refusal = matches!(urgent, Urgent::Nack { .. });
+        if self.ended && !refusal {
             return false;
         }
         match urgent {

@@ -319,7 +319,7 @@ impl Context {
             }
             Err(error) => return Err(error),
         };
-        state_settled(&mut connection.offer, &settled);
+        settled.state(&mut connection.offer);
         connection.peer = Some(Peer::of(hello));
         let accept = connection.offer.clone();
         let handle = connection.handle;
@@ -502,14 +502,4 @@ impl Context {
         self.control
             .send(plane as u8, to, Control::new(transaction, body));
     }
-}
-
-/// Turns an offer into the statement of what was settled.
-fn state_settled(offer: &mut Offer, settled: &Settled) {
-    (offer.version_min, offer.version_max) = (settled.version, settled.version);
-    offer.features = settled.features;
-    offer.mtu = settled.mtu;
-    offer.paths_per_plane = settled.paths_per_plane;
-    offer.streams = settled.streams;
-    offer.slots = settled.slots;
 }

@@ -71,7 +71,7 @@ impl Memory for Host {
         );
         self.bytes[range.clone()].copy_from_slice(payload);
         for count in &mut self.placed[range] {
-            *count += 1;
+            *count = count.saturating_add(1);
         }
     }
 
@@ -116,6 +116,8 @@ pub struct Pair {
     heap: BinaryHeap<Reverse<(u64, u64)>>,
     events: BTreeMap<u64, What>,
     sequence: u64,
+    /// Whether the hosts take completions.
+    pub take_completions: [bool; 2],
     /// Packets delivered and dropped.
     pub delivered: u64,
     pub dropped: u64,
@@ -180,6 +182,7 @@ impl Pair {
             heap: BinaryHeap::new(),
             events: BTreeMap::new(),
             sequence: 0,
+            take_completions: [true; 2],
             delivered: 0,
             dropped: 0,
         }
@@ -326,11 +329,11 @@ impl Pair {
                 endpoint.handle_packet(self.now, &arrival, &packet, &payload, host);
             }
         }
-        for end in &mut self.ends {
+        for (end, take) in self.ends.iter_mut().zip(self.take_completions) {
             if end.endpoint.poll_timeout().is_some_and(|at| at <= self.now) {
                 end.endpoint.handle_timeout(self.now);
             }
-            while let Some(completion) = end.endpoint.poll_completion() {
+            while take && let Some(completion) = end.endpoint.poll_completion() {
                 end.completions.push_back(completion);
             }
             while let Some(event) = end.endpoint.poll_event() {
@@ -351,11 +354,26 @@ impl Pair {
         let limit = self.now + limit_ns;
         while self.ends[end].completions.len() < count {
             let found = self.ends[end].completions.len();
-            assert!(
-                self.step(limit),
-                "{found} of {count} completions at {} ns",
-                self.now
-            );
+            if !self.step(limit) {
+                self.print_paths(1 - end);
+                panic!("{found} of {count} completions at {} ns", self.now);
+            }
+        }
+    }
+
+    /// What a failure needs to be understood.
+    fn print_paths(&self, end: usize) {
+        let endpoint = &self.ends[end].endpoint;
+        for path in (0..=255).map(crate::wire::PathId) {
+            if let Some(telemetry) = endpoint.path_telemetry(CONNECTION, path) {
+                println!("{path}: {telemetry:?}");
+            }
+        }
+        for end in &self.ends {
+            for counter in Counter::ALL {
+                print!("{counter:?} {} ", end.endpoint.counter(*counter));
+            }
+            println!();
         }
     }
 
