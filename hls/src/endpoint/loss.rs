@@ -165,6 +165,7 @@ impl Connection {
         }
         core.counters.add(Counter::Losses, lost);
         let state = &mut self.tx[path];
+        state.counts.lost += lost;
         state.echoed = Some(block.ordinal);
         state.cumulative = block.cumulative;
         state.vector = block.bitvector;

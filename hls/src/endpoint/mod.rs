@@ -59,7 +59,7 @@ pub use health::{Health, HealthEvent, TRANSITIONS};
 pub use packet::{Arrival, HEADER_LEN_MAX, INLINE_MAX, Memory, Packet, Payload, Transmit};
 pub use settle::{AcceptError, MTU_MIN, Settled, check_accept, settle};
 pub use setup::{CloseReason, ConnectionState};
-pub use telemetry::{ConnectionTelemetry, PathTelemetry};
+pub use telemetry::{ConnectionTelemetry, PathCounts, PathTelemetry};
 pub use work::{
     Completion, MESSAGE_LENGTH_MAX, PostError, ReceiveRequest, Region, Rights, Side, Status,
     WorkOperation, WorkRequest,

@@ -175,6 +175,7 @@ impl Connection {
             "the mask shows paths with probes to send"
         );
         state.probes_due = state.probes_due.saturating_sub(1);
+        state.counts.probes += 1;
         let ordinal = state.log(None, now);
         let idle = if has_new { Flags(0) } else { Flags::IDLE };
         let (epoch, train) = (state.epoch, state.unanswered.saturating_sub(1));

@@ -154,6 +154,8 @@ impl Connection {
         }
         let ordinal = state.log(Some(unacked), now);
         state.in_flight += 1;
+        state.counts.sent += 1;
+        state.counts.resent += u64::from(again);
         if state.counted {
             self.windows.in_flight += 1;
         }

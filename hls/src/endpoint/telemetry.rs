@@ -6,9 +6,28 @@ use super::health::Health;
 use super::setup::ConnectionState;
 use crate::wire::{ConnectionId, Epoch, PathId};
 
+/// Running counts of a sender's path, over all its epochs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PathCounts {
+    /// DATA packets sent, resends included.
+    pub sent: u64,
+    /// DATA packets sent again.
+    pub resent: u64,
+    /// DATA packets that the log has shown as lost.
+    pub lost: u64,
+    /// PROBEs sent.
+    pub probes: u64,
+}
+
 /// A sender's view of one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathTelemetry {
+    /// Plane of the path.
+    pub plane: u8,
+    /// Its number among the plane's paths.
+    pub k: u8,
+    /// What was sent on it.
+    pub counts: PathCounts,
     /// Health.
     pub health: Health,
     /// Epoch.
@@ -51,11 +70,23 @@ impl Endpoint {
         self.setup_of(connection.value()).map(|setup| setup.state)
     }
 
+    /// Numbers of all connections that are there, over or not.
+    pub fn connections(&self) -> Vec<ConnectionId> {
+        let setups = self.setups.iter().flatten();
+        setups
+            .map(|setup| ConnectionId::new(setup.number))
+            .collect()
+    }
+
     /// A path of a connection, by its number on the wire.
     pub fn path_telemetry(&self, connection: ConnectionId, path: PathId) -> Option<PathTelemetry> {
         let connection = self.connections.get(connection.value())?;
-        let path = &connection.tx[connection.path_index(path)?];
+        let index = connection.path_index(path)?;
+        let path = &connection.tx[index];
         Some(PathTelemetry {
+            plane: (index / connection.per_plane()) as u8,
+            k: (index % connection.per_plane()) as u8,
+            counts: path.counts,
             health: path.health,
             epoch: path.epoch,
             entropy: path.entropy,

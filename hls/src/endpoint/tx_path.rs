@@ -6,6 +6,7 @@
 //! [`super::probe`], [`super::fence`].
 
 use super::health::Health;
+use super::telemetry::PathCounts;
 use super::timers::Timer;
 use crate::wire::{Bitvector, Epoch, Ordinal, Psn};
 use std::collections::VecDeque;
@@ -78,6 +79,8 @@ pub(super) struct TxPath {
     /// Last newer block, or first send after silence.
     pub since_ns: u64,
     pub timer: Timer,
+    /// What was sent on it.
+    pub counts: PathCounts,
     /// Packets since the entropy was drawn.
     pub packets_on_entropy: u32,
     /// Fences sent for this epoch; probes of a path that returns.
@@ -113,6 +116,7 @@ impl TxPath {
             srtt_ns,
             since_ns: 0,
             timer: Timer::new(),
+            counts: PathCounts::default(),
             packets_on_entropy: 0,
             attempts: 0,
             fence_budget_ns: 0,

@@ -1,6 +1,7 @@
 //! The `osprey` command: a file a subcommand. Nothing is written to a device so far.
 
 mod info;
+mod perf;
 #[cfg(feature = "sim")]
 mod sim;
 
@@ -22,6 +23,9 @@ struct Arguments {
 enum Command {
     /// Says what the engine behind a PCI function is, or why it cannot be used.
     Info(info::Arguments),
+    /// Measures bandwidth and latency between two processes, without a card.
+    #[command(subcommand)]
+    Perf(perf::Command),
     /// Runs a cluster of endpoints in simulation, after a scenario file.
     #[cfg(feature = "sim")]
     Sim(sim::Arguments),
@@ -31,8 +35,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // A reader that has seen enough (`| head`) ends the command, without a panic.
+    sigpipe::reset();
     let result = match Arguments::parse().command {
         Command::Info(arguments) => info::run(&arguments),
+        Command::Perf(command) => perf::run(&command),
         #[cfg(feature = "sim")]
         Command::Sim(arguments) => sim::run(&arguments),
         #[cfg(feature = "sim")]

@@ -1,0 +1,136 @@
+//! The memory that peers may reach: buffers with addresses of their own.
+//!
+//! Addresses are the NIC's, not the process's: nothing that a peer sends can name memory outside of a buffer, whatever the
+//! endpoint's checks say. Buffers lie apart, so an access that leaves one hits nothing.
+
+use osprey_hls::endpoint::Memory;
+
+/// Buffers are this far apart, or further.
+const GAP: u64 = 1 << 20;
+
+/// Why a buffer cannot be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BufferError {
+    /// The range is not within one buffer.
+    #[error("{length} bytes at {address:#x} are not within one buffer")]
+    Range {
+        /// First address.
+        address: u64,
+        /// Bytes.
+        length: u64,
+    },
+}
+
+#[derive(Debug)]
+struct Buffer {
+    address: u64,
+    bytes: Vec<u8>,
+}
+
+/// All buffers of a NIC.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    /// By address.
+    buffers: Vec<Buffer>,
+    /// Accesses by the transport that hit no buffer: must stay 0.
+    missed: u64,
+}
+
+impl Buffers {
+    /// A new buffer of zeros; its address.
+    pub fn allocate(&mut self, length: usize) -> u64 {
+        let last = self.buffers.last();
+        let end = last.map_or(GAP, |last| last.address + last.bytes.len() as u64 + GAP);
+        let address = end.next_multiple_of(GAP);
+        self.buffers.push(Buffer {
+            address,
+            bytes: vec![0; length],
+        });
+        address
+    }
+
+    /// Gives a buffer back.
+    pub fn release(&mut self, address: u64) {
+        self.buffers.retain(|buffer| buffer.address != address);
+    }
+
+    fn find(&self, address: u64, length: u64) -> Option<(usize, usize)> {
+        let index = self
+            .buffers
+            .partition_point(|buffer| buffer.address <= address)
+            .checked_sub(1)?;
+        let offset = address - self.buffers[index].address;
+        let held = self.buffers[index].bytes.len() as u64;
+        (offset <= held && length <= held - offset).then_some((index, offset as usize))
+    }
+
+    /// The bytes of a range.
+    pub fn get(&self, address: u64, length: usize) -> Result<&[u8], BufferError> {
+        let range = BufferError::Range {
+            address,
+            length: length as u64,
+        };
+        let (index, offset) = self.find(address, length as u64).ok_or(range)?;
+        Ok(&self.buffers[index].bytes[offset..offset + length])
+    }
+
+    /// The bytes of a range, to be changed.
+    pub fn get_mut(&mut self, address: u64, length: usize) -> Result<&mut [u8], BufferError> {
+        let range = BufferError::Range {
+            address,
+            length: length as u64,
+        };
+        let (index, offset) = self.find(address, length as u64).ok_or(range)?;
+        Ok(&mut self.buffers[index].bytes[offset..offset + length])
+    }
+
+    /// Accesses by the transport that hit no buffer.
+    pub fn missed(&self) -> u64 {
+        self.missed
+    }
+}
+
+impl Memory for Buffers {
+    fn place(&mut self, address: u64, _length: u32, payload: &[u8]) {
+        match self.get_mut(address, payload.len()) {
+            Ok(bytes) => bytes.copy_from_slice(payload),
+            Err(_) => self.missed += 1,
+        }
+    }
+
+    fn load(&mut self, address: u64) -> u64 {
+        let word = self
+            .get(address, 8)
+            .ok()
+            .and_then(|bytes| bytes.try_into().ok());
+        self.missed += u64::from(word.is_none());
+        word.map_or(0, u64::from_le_bytes)
+    }
+
+    fn store(&mut self, address: u64, value: u64) {
+        match self.get_mut(address, 8) {
+            Ok(bytes) => bytes.copy_from_slice(&value.to_le_bytes()),
+            Err(_) => self.missed += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_end_with_their_buffer() {
+        let mut buffers = Buffers::default();
+        let (a, b) = (buffers.allocate(100), buffers.allocate(8));
+        assert!(b >= a + 100 + GAP / 2);
+        assert!(buffers.get(a, 100).is_ok() && buffers.get(a + 100, 0).is_ok());
+        assert!(buffers.get(a, 101).is_err() && buffers.get(a - 1, 1).is_err());
+        assert!(buffers.get(u64::MAX, 1).is_err() && buffers.get(0, 0).is_err());
+        buffers.store(b, 7);
+        assert_eq!((buffers.load(b), buffers.load(b + 1)), (7, 0));
+        assert_eq!(buffers.missed(), 1);
+        buffers.release(a);
+        assert!(buffers.get(a, 1).is_err() && buffers.get(b, 8).is_ok());
+    }
+}
