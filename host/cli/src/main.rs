@@ -1,5 +1,7 @@
 //! The `osprey` command: a file a subcommand. Nothing is written to a device so far.
 
+#[cfg(feature = "sim")]
+mod comply;
 mod info;
 mod perf;
 #[cfg(feature = "sim")]
@@ -29,6 +31,9 @@ enum Command {
     /// Runs a cluster of endpoints in simulation, after a scenario file.
     #[cfg(feature = "sim")]
     Sim(sim::Arguments),
+    /// Puts an implementation of the transport under test.
+    #[cfg(feature = "sim")]
+    Comply(comply::Arguments),
     /// Puts result files of `osprey sim --shard` together.
     #[cfg(feature = "sim")]
     Merge(sim::MergeArguments),
@@ -42,6 +47,8 @@ fn main() -> ExitCode {
         Command::Perf(command) => perf::run(&command),
         #[cfg(feature = "sim")]
         Command::Sim(arguments) => sim::run(&arguments),
+        #[cfg(feature = "sim")]
+        Command::Comply(arguments) => comply::run(&arguments),
         #[cfg(feature = "sim")]
         Command::Merge(arguments) => sim::merge(&arguments),
     };

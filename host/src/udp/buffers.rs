@@ -34,6 +34,8 @@ pub struct Buffers {
     buffers: Vec<Buffer>,
     /// Accesses by the transport that hit no buffer: must stay 0.
     missed: u64,
+    /// Bytes that the transport has placed.
+    placed: u64,
 }
 
 impl Buffers {
@@ -88,10 +90,16 @@ impl Buffers {
     pub fn missed(&self) -> u64 {
         self.missed
     }
+
+    /// Bytes that the transport has placed; more than arrived in messages means that some were placed twice.
+    pub fn placed(&self) -> u64 {
+        self.placed
+    }
 }
 
 impl Memory for Buffers {
     fn place(&mut self, address: u64, _length: u32, payload: &[u8]) {
+        self.placed += payload.len() as u64;
         match self.get_mut(address, payload.len()) {
             Ok(bytes) => bytes.copy_from_slice(payload),
             Err(_) => self.missed += 1,

@@ -8,11 +8,13 @@
 mod address;
 mod buffers;
 pub mod codec;
+mod edge;
 mod nic;
 mod settings;
 mod sockets;
 
 pub use address::{plane_address, socket_address};
 pub use buffers::{BufferError, Buffers};
+pub use edge::{Decide, Direction, Fate, flip};
 pub use nic::{UdpError, UdpNic};
 pub use settings::UdpSettings;

@@ -4,11 +4,14 @@
 //! an application calls it often, or lets it wait.
 
 use super::codec::{decode, encode};
+use super::edge::{Held, Late};
 use super::sockets::{Received, Sockets};
-use super::{Buffers, UdpSettings, plane_address, socket_address};
+use super::{Buffers, Decide, Direction, Fate, UdpSettings, flip, plane_address, socket_address};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
-use osprey_hls::endpoint::{Arrival, ConfigError, Endpoint, PostError, Region, Rights, Transmit};
+use osprey_hls::endpoint::{
+    Arrival, Config, ConfigError, Endpoint, Packet, PostError, Region, Rights, Transmit,
+};
 use osprey_hls::wire::{CRC_LEN, Key, PlaneAddress, RemoteRegion};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -58,8 +61,8 @@ pub struct UdpNic {
     poll: Poll,
     events: Events,
     out: Transmit,
-    loss: f64,
-    random: ChaCha8Rng,
+    edge: Option<Edge>,
+    late: Late,
     /// Datagrams that were no packets.
     refused: u64,
 }
@@ -67,10 +70,20 @@ pub struct UdpNic {
 impl UdpNic {
     /// Binds the planes.
     pub fn open(settings: &UdpSettings) -> Result<Self, UdpError> {
-        let mut settings = settings.clone();
-        let mut planes = Vec::new();
+        let mut nic = Self::with_config(&settings.planes, settings.config()?, settings.seed)?;
+        nic.edge = losing(settings.loss, settings.seed);
+        Ok(nic)
+    }
+
+    /// Binds `planes` for an endpoint with constants of its own; the addresses in `config` are replaced by what is bound.
+    pub fn with_config(
+        planes: &[SocketAddrV4],
+        mut config: Config,
+        seed: u64,
+    ) -> Result<Self, UdpError> {
+        let mut bound = Vec::new();
         let poll = Poll::new()?;
-        for (index, address) in settings.planes.iter_mut().enumerate() {
+        for (index, address) in planes.iter().enumerate() {
             if address.ip().is_unspecified() {
                 return Err(UdpError::Wildcard(*address));
             }
@@ -78,27 +91,35 @@ impl UdpNic {
                 address: *address,
                 source,
             })?;
-            *address = plane.local();
             let descriptor = plane.descriptor().as_raw_fd();
             poll.registry().register(
                 &mut SourceFd(&descriptor),
                 Token(index),
                 Interest::READABLE,
             )?;
-            planes.push(plane);
+            bound.push(plane);
         }
+        config.planes = bound
+            .iter()
+            .map(|plane| plane_address(plane.local()))
+            .collect();
         Ok(Self {
-            endpoint: Endpoint::new(settings.config()?, settings.seed)?,
+            endpoint: Endpoint::new(config, seed)?,
             buffers: Buffers::default(),
-            planes,
+            planes: bound,
             begun: Instant::now(),
             poll,
             events: Events::with_capacity(16),
             out: Transmit::default(),
-            loss: settings.loss,
-            random: ChaCha8Rng::seed_from_u64(settings.seed),
+            edge: None,
+            late: Late::default(),
             refused: 0,
         })
+    }
+
+    /// Lets `decide` make faults, in place of those of [`UdpSettings::loss`].
+    pub fn set_edge(&mut self, decide: Decide) {
+        self.edge = Some(Edge(decide));
     }
 
     /// Nanoseconds since the NIC was opened: the endpoint's time.
@@ -160,10 +181,9 @@ impl UdpNic {
             std::hint::spin_loop();
         }
         let now = self.now();
-        let due = self
-            .endpoint
-            .poll_timeout()
-            .map(|at| Duration::from_nanos(at.saturating_sub(now)));
+        let next = [self.endpoint.poll_timeout(), self.late.next()];
+        let due = next.into_iter().flatten().min();
+        let due = due.map(|at| Duration::from_nanos(at.saturating_sub(now)));
         let wait = due.map_or(wait, |due| due.min(wait));
         match self.poll.poll(&mut self.events, Some(wait)) {
             Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
@@ -181,6 +201,9 @@ impl UdpNic {
             moved |= self.receive(plane)? > 0;
         }
         let now = self.now();
+        while let Some(held) = self.late.due(now) {
+            self.release_late(held)?;
+        }
         if self.endpoint.poll_timeout().is_some_and(|due| due <= now) {
             self.endpoint.handle_timeout(now);
         }
@@ -191,23 +214,50 @@ impl UdpNic {
     }
 
     fn receive(&mut self, plane: usize) -> Result<usize, UdpError> {
-        let now = self.begun.elapsed().as_nanos() as u64;
-        let local = self.planes[plane].local();
-        let (endpoint, buffers, refused) =
-            (&mut self.endpoint, &mut self.buffers, &mut self.refused);
-        let take = |received: Received<'_>| match decode(received.bytes, received.source, local) {
-            Ok((packet, payload)) => {
-                let arrival = Arrival {
-                    plane: plane as u8,
-                    source: plane_address(received.source),
-                    entropy: received.source.port(),
-                    marked: received.marked,
-                };
-                endpoint.handle_packet(now, &arrival, &packet, payload, buffers);
-            }
-            Err(_) => *refused += 1,
+        let now = self.now();
+        let mut intake = Intake {
+            plane,
+            local: self.planes[plane].local(),
+            now,
+            endpoint: &mut self.endpoint,
+            buffers: &mut self.buffers,
+            refused: &mut self.refused,
+        };
+        let (edge, late) = (&mut self.edge, &mut self.late);
+        let take = |received: Received<'_>| match edge {
+            None => intake.take(received),
+            Some(edge) => edge.arrive(&mut intake, late, received),
         };
         Ok(self.planes[plane].receive(take)?)
+    }
+
+    /// A late datagram's time has come.
+    fn release_late(&mut self, held: Held) -> Result<(), UdpError> {
+        if held.direction_in {
+            let now = self.now();
+            let mut intake = Intake {
+                plane: held.plane,
+                local: self.planes[held.plane].local(),
+                now,
+                endpoint: &mut self.endpoint,
+                buffers: &mut self.buffers,
+                refused: &mut self.refused,
+            };
+            intake.take(Received {
+                source: held.peer,
+                marked: false,
+                bytes: &held.bytes,
+            });
+            return Ok(());
+        }
+        let plane = &mut self.planes[held.plane];
+        let fill = |batch: &mut Vec<u8>, _| batch.extend_from_slice(&held.bytes);
+        Ok(tolerate(plane.queue(
+            (held.entropy, false),
+            held.peer,
+            held.bytes.len(),
+            fill,
+        ))?)
     }
 
     fn send(&mut self, plane: usize) -> Result<usize, UdpError> {
@@ -218,32 +268,155 @@ impl UdpNic {
                 break;
             }
             count += 1;
-            if self.loss > 0.0 && self.random.random_bool(self.loss) {
-                continue;
-            }
-            let (out, buffers) = (&self.out, &self.buffers);
-            let destination = socket_address(&out.destination);
-            let length = out.packet.header_len() + out.packet.payload_len() + CRC_LEN;
-            let fill = |batch: &mut Vec<u8>, local| {
-                encode(
-                    batch,
-                    &out.packet,
-                    &out.payload,
-                    local,
-                    destination,
-                    |address, bytes| {
-                        // A request of a buffer that is gone sends zeros; its completion is the peer's to refuse.
-                        if let Ok(held) = buffers.get(address, bytes.len()) {
-                            bytes.copy_from_slice(held);
-                        }
-                    },
-                );
+            let fate = match &mut self.edge {
+                None => Fate::Pass,
+                Some(Edge(decide)) => decide(Direction::Out, plane as u8, &self.out.packet, now),
             };
-            tolerate(self.planes[plane].queue(out.entropy, destination, length, fill))?;
+            self.depart(plane, fate, now)?;
         }
         tolerate(self.planes[plane].flush())?;
         Ok(count)
     }
+
+    /// Lets the packet in `out` leave as its fate says.
+    fn depart(&mut self, plane: usize, fate: Fate, now: u64) -> Result<(), UdpError> {
+        let (out, buffers) = (&self.out, &self.buffers);
+        let peer = socket_address(&out.destination);
+        let length = out.packet.header_len() + out.packet.payload_len() + CRC_LEN;
+        let fill = |batch: &mut Vec<u8>, local| {
+            encode(
+                batch,
+                &out.packet,
+                &out.payload,
+                local,
+                peer,
+                |address, bytes| {
+                    // A request of a buffer that is gone sends zeros; its completion is the peer's to refuse.
+                    if let Ok(held) = buffers.get(address, bytes.len()) {
+                        bytes.copy_from_slice(held);
+                    }
+                },
+            );
+        };
+        let entropy = out.entropy;
+        let sockets = &mut self.planes[plane];
+        let result = match fate {
+            Fate::Drop => Ok(()),
+            Fate::Pass => sockets.queue((entropy, false), peer, length, fill),
+            Fate::Mark => sockets.queue((entropy, true), peer, length, fill),
+            Fate::Twice => {
+                let first = sockets.queue((entropy, false), peer, length, fill);
+                first.and_then(|()| sockets.queue((entropy, false), peer, length, fill))
+            }
+            Fate::Flip(bit) => sockets.queue((entropy, false), peer, length, |batch, local| {
+                let start = batch.len();
+                fill(batch, local);
+                flip(&mut batch[start..], bit);
+            }),
+            Fate::Late(by_ns) => {
+                let mut bytes = Vec::with_capacity(length);
+                fill(&mut bytes, sockets.local());
+                let due_ns = now + by_ns;
+                self.late.hold(Held {
+                    due_ns,
+                    direction_in: false,
+                    plane,
+                    entropy,
+                    peer,
+                    bytes,
+                });
+                Ok(())
+            }
+        };
+        Ok(tolerate(result)?)
+    }
+}
+
+/// Where datagrams of a plane go.
+struct Intake<'a> {
+    plane: usize,
+    local: SocketAddrV4,
+    now: u64,
+    endpoint: &'a mut Endpoint,
+    buffers: &'a mut Buffers,
+    refused: &'a mut u64,
+}
+
+impl Intake<'_> {
+    fn take(&mut self, received: Received<'_>) {
+        match decode(received.bytes, received.source, self.local) {
+            Ok((packet, payload)) => self.hand_over(&received, &packet, payload),
+            Err(_) => *self.refused += 1,
+        }
+    }
+
+    fn hand_over(&mut self, received: &Received<'_>, packet: &Packet, payload: &[u8]) {
+        let arrival = Arrival {
+            plane: self.plane as u8,
+            source: plane_address(received.source),
+            entropy: received.source.port(),
+            marked: received.marked,
+        };
+        self.endpoint
+            .handle_packet(self.now, &arrival, packet, payload, self.buffers);
+    }
+}
+
+/// Who decides about faults.
+struct Edge(Decide);
+
+impl std::fmt::Debug for Edge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Edge")
+    }
+}
+
+impl Edge {
+    /// A datagram has arrived.
+    fn arrive(&mut self, intake: &mut Intake<'_>, late: &mut Late, received: Received<'_>) {
+        let Ok((packet, payload)) = decode(received.bytes, received.source, intake.local) else {
+            return intake.take(received);
+        };
+        match (self.0)(Direction::In, intake.plane as u8, &packet, intake.now) {
+            Fate::Pass => intake.hand_over(&received, &packet, payload),
+            Fate::Drop => {}
+            Fate::Mark => intake.hand_over(
+                &Received {
+                    marked: true,
+                    ..received
+                },
+                &packet,
+                payload,
+            ),
+            Fate::Twice => (0..2).for_each(|_| intake.hand_over(&received, &packet, payload)),
+            Fate::Flip(bit) => {
+                let mut bytes = received.bytes.to_vec();
+                flip(&mut bytes, bit);
+                intake.take(Received {
+                    bytes: &bytes,
+                    ..received
+                });
+            }
+            Fate::Late(by_ns) => late.hold(Held {
+                due_ns: intake.now + by_ns,
+                direction_in: true,
+                plane: intake.plane,
+                entropy: received.source.port(),
+                peer: received.source,
+                bytes: received.bytes.to_vec(),
+            }),
+        }
+    }
+}
+
+/// Uniform loss of what leaves.
+fn losing(loss: f64, seed: u64) -> Option<Edge> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let decide = move |direction, _, _: &Packet, _| match direction {
+        Direction::Out if random.random_bool(loss) => Fate::Drop,
+        _ => Fate::Pass,
+    };
+    (loss > 0.0).then(|| Edge(Box::new(decide)))
 }
 
 /// A full queue or an absent peer is a loss like any other: the transport notices.

@@ -4,6 +4,7 @@
 //! (`recvmmsg`, receive offload). Data leaves as ECN-capable; marks are read. A source port that is taken on this machine is
 //! replaced by another: entropy is what counts, not the number.
 
+use nix::sys::socket::{setsockopt, sockopt};
 use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, SocketAddrV4, UdpSocket};
@@ -26,16 +27,29 @@ impl Socket {
     fn bind(address: SocketAddrV4) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        // The library asks for receive times, which nobody reads here: with them its control buffer is too short for a
+        // batch's ECN bits.
+        setsockopt(&socket, sockopt::ReceiveTimestampns, &false)?;
         // A smaller queue only means more losses: not an error.
         let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), QUEUE_BYTES);
         let _ = state.set_send_buffer_size(UdpSockRef::from(&socket), QUEUE_BYTES);
         Ok(Self { socket, state })
     }
 
-    fn send(&self, destination: SocketAddrV4, contents: &[u8], segment: usize) -> io::Result<()> {
+    fn send(
+        &self,
+        destination: SocketAddrV4,
+        contents: &[u8],
+        segment: usize,
+        marked: bool,
+    ) -> io::Result<()> {
         let transmit = Transmit {
             destination: SocketAddr::V4(destination),
-            ecn: Some(EcnCodepoint::Ect0),
+            ecn: Some(if marked {
+                EcnCodepoint::Ce
+            } else {
+                EcnCodepoint::Ect0
+            }),
             contents,
             segment_size: (contents.len() > segment).then_some(segment),
             src_ip: None,
@@ -51,6 +65,8 @@ struct Sender {
     entropy: u16,
     socket: Socket,
     destination: SocketAddrV4,
+    /// Whether the batch bears congestion marks, as tests may ask.
+    marked: bool,
     batch: Vec<u8>,
     /// Bytes of each datagram but the last of the batch.
     segment: usize,
@@ -59,11 +75,11 @@ struct Sender {
 
 impl Sender {
     /// Whether a datagram of `length` bytes to `destination` can join the batch.
-    fn takes(&self, destination: SocketAddrV4, length: usize) -> bool {
+    fn takes(&self, destination: SocketAddrV4, length: usize, marked: bool) -> bool {
         let full = self.batch.len() == self.segments * self.segment;
         self.segments == 0
             || (full
-                && destination == self.destination
+                && (destination, marked) == (self.destination, self.marked)
                 && length <= self.segment
                 && self.segments < self.socket.state.max_gso_segments()
                 && self.batch.len() + length <= BATCH_BYTES_MAX)
@@ -72,7 +88,7 @@ impl Sender {
     fn flush(&mut self) -> io::Result<()> {
         if self.segments > 0 {
             self.socket
-                .send(self.destination, &self.batch, self.segment)?;
+                .send(self.destination, &self.batch, self.segment, self.marked)?;
             self.batch.clear();
             self.segments = 0;
         }
@@ -127,7 +143,7 @@ impl Sockets {
     /// Puts a datagram into the batch of its source port; `fill` writes it. A batch that it cannot join leaves first.
     pub(super) fn queue(
         &mut self,
-        entropy: u16,
+        (entropy, marked): (u16, bool),
         destination: SocketAddrV4,
         length: usize,
         fill: impl FnOnce(&mut Vec<u8>, SocketAddrV4),
@@ -135,11 +151,11 @@ impl Sockets {
         let index = self.sender(entropy)?;
         let local = self.local;
         let sender = &mut self.senders[index];
-        if !sender.takes(destination, length) {
+        if !sender.takes(destination, length, marked) {
             sender.flush()?;
         }
         if sender.segments == 0 {
-            sender.destination = destination;
+            (sender.destination, sender.marked) = (destination, marked);
             sender.segment = length;
         }
         fill(&mut sender.batch, local);
@@ -171,6 +187,7 @@ impl Sockets {
             entropy,
             socket,
             destination: self.local,
+            marked: false,
             batch: Vec::with_capacity(BATCH_BYTES_MAX),
             segment: 0,
             segments: 0,

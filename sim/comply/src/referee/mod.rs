@@ -1,0 +1,15 @@
+//! Witnesses of single properties. They look at memory, completions and the ways between the ends, know what was asked
+//! for, and share no code with an endpoint.
+
+mod conservation;
+mod memory;
+mod order;
+mod telemetry;
+
+pub use conservation::at_rest;
+pub use memory::Image;
+pub use order::Order;
+pub use telemetry::honest;
+
+/// What is wrong, in words; nothing if all is right.
+pub type Finding = Option<String>;

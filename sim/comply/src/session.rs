@@ -1,0 +1,431 @@
+//! What most tests do: connect ends, write patterns, wait, and let the witnesses judge.
+
+use crate::case::{Context, Failure, Outcome, ensure};
+use crate::impairment::Impairment;
+use crate::referee::{Finding, Image, Order, at_rest};
+use crate::world::{Nic, Target, World};
+use osprey_hls::endpoint::{
+    CloseReason, Completion, ConnectionState, Event, PostError, Rights, Side, Status,
+    WorkOperation, WorkRequest,
+};
+use osprey_hls::wire::{ConnectionId, RemoteRegion};
+use std::time::{Duration, Instant};
+
+/// The service that tests ask for; `osprey perf serve` answers it too.
+pub const SERVICE: u32 = 0x7065_7266;
+/// Bytes of every region that tests write.
+pub const REGION_BYTES: usize = 4 << 20;
+/// Virtual microseconds that a test may take.
+const PATIENCE_US: f64 = 500_000.0;
+/// Real time that a test may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Bytes that are read back at a time from an end elsewhere.
+const READ_BYTES: usize = 1 << 20;
+
+/// A connection from one end to another, and what its region must hold.
+#[derive(Debug)]
+pub struct Link {
+    /// Sending end.
+    pub from: usize,
+    /// Receiving end.
+    pub to: usize,
+    /// Number at the sending end.
+    pub connection: ConnectionId,
+    /// Number at the receiving end, if that is here.
+    pub accepted: Option<ConnectionId>,
+    /// Memory at the receiving end.
+    pub region: RemoteRegion,
+    /// What it must hold.
+    pub image: Image,
+}
+
+/// A test's world, its connections and its witnesses.
+pub struct Session {
+    /// The world.
+    pub world: World,
+    /// Connections.
+    pub links: Vec<Link>,
+    /// Witness of completions.
+    pub order: Order,
+    /// Completions of the receiving side, by end, as they came.
+    pub received: Vec<(usize, Completion)>,
+    /// Completions of the sending side that were not a success.
+    pub failed: Vec<Completion>,
+    /// Evidence records of end 0.
+    pub events: Vec<Event>,
+    next_id: u64,
+    seed: u64,
+}
+
+/// Bytes that tell message and place.
+pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..length).map(next).collect()
+}
+
+impl Session {
+    /// A world of these NICs, without connections.
+    pub fn new(context: &Context, nics: &[Nic]) -> Result<Self, Failure> {
+        let world = World::new(context.target, nics, &context.peer, context.seed)?;
+        Ok(Self {
+            world,
+            links: Vec::new(),
+            order: Order::default(),
+            received: Vec::new(),
+            failed: Vec::new(),
+            events: Vec::new(),
+            next_id: 1,
+            seed: context.seed,
+        })
+    }
+
+    /// Two ends of default kind, connected.
+    pub fn pair(context: &Context) -> Result<Self, Failure> {
+        Self::connected(context, &[Nic::default(); 2])
+    }
+
+    /// Two ends, connected.
+    pub fn connected(context: &Context, nics: &[Nic]) -> Result<Self, Failure> {
+        let mut session = Self::new(context, nics)?;
+        session.connect(0, 1)?;
+        Ok(session)
+    }
+
+    /// Asks for a connection; [`Self::connect`] waits for it too.
+    pub fn ask(
+        &mut self,
+        from: usize,
+        to: usize,
+    ) -> Result<(ConnectionId, Option<RemoteRegion>), Failure> {
+        let mut region = None;
+        if self.world.is_here(to) {
+            let registered = self.world.register(to, REGION_BYTES, Rights::ALL);
+            region = Some(registered.ok_or_else(|| Failure::Wrong("no region is free".into()))?);
+            let regions: Vec<_> = region.into_iter().collect();
+            refused(self.world.endpoint(to).listen(SERVICE, &regions))?;
+        }
+        let mut peer = self.world.addresses(to);
+        peer.truncate(self.world.addresses(from).len());
+        let now = self.world.now_ns(from);
+        let connection = refused(self.world.endpoint(from).connect(now, &peer, SERVICE, &[]))?;
+        Ok((connection, region))
+    }
+
+    /// Connects `from` to `to`; the link's number.
+    pub fn connect(&mut self, from: usize, to: usize) -> Result<usize, Failure> {
+        let (connection, region) = self.ask(from, to)?;
+        let mut accepted = None;
+        let here = self.world.is_here(to);
+        self.until("set-up", |session| {
+            if here && accepted.is_none() {
+                accepted = session.world.endpoint(to).poll_accepted();
+            }
+            let state = session.world.endpoint(from).connection_state(connection);
+            let over = matches!(state, Some(ConnectionState::Closed(_)));
+            over || (state == Some(ConnectionState::Established) && (accepted.is_some() || !here))
+        })?;
+        if let Some(ConnectionState::Closed(reason)) =
+            self.world.endpoint(from).connection_state(connection)
+        {
+            return Err(Failure::Wrong(format!(
+                "the connection was not accepted: {reason:?}"
+            )));
+        }
+        let announced = self
+            .world
+            .endpoint(from)
+            .remote_regions(connection)
+            .first()
+            .copied();
+        let region = region
+            .or(announced)
+            .ok_or_else(|| Failure::Wrong("the peer announces no memory".into()))?;
+        let image = Image::new(REGION_BYTES);
+        self.links.push(Link {
+            from,
+            to,
+            connection,
+            accepted,
+            region,
+            image,
+        });
+        let link = self.links.len() - 1;
+        if !here {
+            self.clear(link)?;
+        }
+        Ok(link)
+    }
+
+    /// Zeros in the memory of an end elsewhere, which others may have written.
+    fn clear(&mut self, link: usize) -> Outcome {
+        let zeros = vec![0; REGION_BYTES];
+        let operation = self.write_operation(link, 0, &zeros);
+        self.post(link, 0, operation)?;
+        self.wait()
+    }
+
+    /// Why a connection ended, when it has.
+    pub fn close_reason(&mut self, end: usize, connection: ConnectionId) -> Option<CloseReason> {
+        match self.world.endpoint(end).connection_state(connection) {
+            Some(ConnectionState::Closed(reason) | ConnectionState::Closing(reason)) => {
+                Some(reason)
+            }
+            _ => None,
+        }
+    }
+
+    fn write_operation(&mut self, link: usize, offset: usize, bytes: &[u8]) -> WorkOperation {
+        let Link { from, region, .. } = self.links[link];
+        let local = self.world.memory(from).allocate(bytes.len());
+        if let Ok(held) = self.world.memory(from).get_mut(local, bytes.len()) {
+            held.copy_from_slice(bytes);
+        }
+        let (remote, key) = (region.address + offset as u64, region.key);
+        WorkOperation::Write {
+            local,
+            length: bytes.len() as u32,
+            remote,
+            key,
+        }
+    }
+
+    /// Posts anything; waits while the queue is full.
+    pub fn post(
+        &mut self,
+        link: usize,
+        stream: u8,
+        operation: WorkOperation,
+    ) -> Result<u64, Failure> {
+        let Link {
+            from, connection, ..
+        } = self.links[link];
+        let id = self.next_id;
+        self.next_id += 1;
+        loop {
+            let now = self.world.now_ns(from);
+            match self.world.endpoint(from).post_send(
+                now,
+                connection,
+                stream,
+                WorkRequest { id, operation },
+            ) {
+                Ok(()) => break,
+                Err(PostError::Full { .. }) => self.step()?,
+                Err(error) => {
+                    return Err(Failure::Wrong(format!("a request was refused: {error}")));
+                }
+            }
+        }
+        self.order.posted((from, connection.value(), stream), id);
+        Ok(id)
+    }
+
+    /// Posts a WRITE of a pattern.
+    pub fn write(
+        &mut self,
+        link: usize,
+        stream: u8,
+        offset: usize,
+        length: usize,
+    ) -> Result<u64, Failure> {
+        let bytes = pattern(self.seed ^ self.next_id, length);
+        self.links[link].image.write(offset, &bytes);
+        let operation = self.write_operation(link, offset, &bytes);
+        self.post(link, stream, operation)
+    }
+
+    /// One step of the world; completions go to their witnesses.
+    pub fn step(&mut self) -> Outcome {
+        self.world.step()?;
+        let ends = self
+            .links
+            .iter()
+            .flat_map(|link| [link.from, link.to])
+            .max()
+            .unwrap_or(0);
+        for end in (0..=ends)
+            .filter(|end| self.world.is_here(*end))
+            .collect::<Vec<_>>()
+        {
+            while let Some(completion) = self.world.endpoint(end).poll_completion() {
+                self.take(end, completion);
+            }
+        }
+        while let Some(event) = self.world.endpoint(0).poll_event() {
+            self.events.push(event);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, end: usize, completion: Completion) {
+        if completion.side != Side::Send {
+            self.received.push((end, completion));
+            return;
+        }
+        self.order.completed(
+            (end, completion.connection.value(), completion.stream),
+            completion.id,
+        );
+        if completion.status != Status::Ok {
+            self.failed.push(completion);
+        }
+    }
+
+    /// Steps until something holds; it must within the patience of the target.
+    pub fn until(&mut self, what: &str, mut done: impl FnMut(&mut Self) -> bool) -> Outcome {
+        let (begun, begun_us) = (Instant::now(), self.world.now_us());
+        while !done(self) {
+            self.step()?;
+            let late = match self.world.target {
+                Target::Model => self.world.now_us() - begun_us > PATIENCE_US,
+                _ => begun.elapsed() > PATIENCE,
+            };
+            ensure(!late, || {
+                format!("{what}: not within the time that a test may take")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Steps for some microseconds.
+    pub fn run_for_us(&mut self, us: f64) -> Outcome {
+        let end = self.world.now_us() + us;
+        self.until("time", |session| session.world.now_us() >= end)
+    }
+
+    /// Waits until every request has ended; all must have ended well.
+    pub fn wait(&mut self) -> Outcome {
+        self.until("completions", |session| session.order.open() == 0)?;
+        ensure(self.failed.is_empty(), || {
+            format!("a request ended with {:?}", self.failed[0].status)
+        })
+    }
+
+    /// Waits, then asks every witness.
+    pub fn finish(&mut self) -> Outcome {
+        self.wait()?;
+        self.judge()
+    }
+
+    /// Memory, order, exactly once, conservation.
+    pub fn judge(&mut self) -> Outcome {
+        found(self.order.finding())?;
+        for link in 0..self.links.len() {
+            self.judge_memory(link)?;
+            let Link {
+                from, connection, ..
+            } = self.links[link];
+            found(at_rest(&mut self.world, from, connection))?;
+        }
+        self.judge_placements()
+    }
+
+    /// Every byte of every message was placed once.
+    fn judge_placements(&mut self) -> Outcome {
+        for end in self.links.iter().map(|link| link.to).collect::<Vec<_>>() {
+            if !self.world.is_here(end) {
+                continue;
+            }
+            let links = self.links.iter().filter(|link| link.to == end);
+            let written: u64 = links.map(|link| link.image.written()).sum();
+            let memory = self.world.memory(end);
+            let (placed, missed) = (memory.placed(), memory.missed());
+            ensure(missed == 0, || {
+                format!("end {end} reached {missed} times for memory that no region holds")
+            })?;
+            ensure(placed == written, || {
+                format!("end {end} placed {placed} bytes of messages of {written}")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The region of a link, compared; one that is elsewhere is read.
+    pub fn judge_memory(&mut self, link: usize) -> Outcome {
+        let Link { to, region, .. } = self.links[link];
+        if self.world.is_here(to) {
+            let held = self.world.memory(to).get(region.address, REGION_BYTES);
+            let held = held
+                .map_err(|error| Failure::Wrong(error.to_string()))?
+                .to_vec();
+            return found(self.links[link].image.compare(&held));
+        }
+        let held = self.read_back(link)?;
+        found(self.links[link].image.compare(&held))
+    }
+
+    fn read_back(&mut self, link: usize) -> Result<Vec<u8>, Failure> {
+        let Link { from, region, .. } = self.links[link];
+        let own = self.world.register(
+            from,
+            READ_BYTES,
+            Rights {
+                write: true,
+                ..Rights::default()
+            },
+        );
+        let own = own.ok_or_else(|| Failure::Wrong("no region is free".into()))?;
+        let mut held = Vec::new();
+        while held.len() < REGION_BYTES {
+            let operation = WorkOperation::Read {
+                local: own.address,
+                local_key: own.key,
+                length: READ_BYTES as u32,
+                remote: region.address + held.len() as u64,
+                key: region.key,
+            };
+            self.post(link, 0, operation)?;
+            self.wait()?;
+            let part = self.world.memory(from).get(own.address, READ_BYTES);
+            held.extend_from_slice(part.map_err(|error| Failure::Wrong(error.to_string()))?);
+        }
+        Ok(held)
+    }
+
+    /// A counter of an end that is here.
+    pub fn counter(&mut self, end: usize, counter: osprey_hls::endpoint::Counter) -> u64 {
+        self.world.endpoint(end).counter(counter)
+    }
+}
+
+impl Drop for Session {
+    /// An end elsewhere goes on to the next test: it is told that this connection is over.
+    fn drop(&mut self) {
+        if self.world.target != Target::Mixed {
+            return;
+        }
+        for link in 0..self.links.len() {
+            let Link {
+                from, connection, ..
+            } = self.links[link];
+            for plane in 0..2 {
+                self.world
+                    .impair(0, plane, |way| *way = Impairment::default());
+                self.world
+                    .impair(1, plane, |way| *way = Impairment::default());
+            }
+            let now = self.world.now_ns(from);
+            // Whether BYE arrives is not this test's question any more.
+            let _ = self.world.endpoint(from).close(now, connection);
+            for _ in 0..50 {
+                let _ = self.world.step();
+            }
+        }
+    }
+}
+
+/// `Err` with a witness's finding.
+pub fn found(finding: Finding) -> Outcome {
+    finding.map_or(Ok(()), |text| Err(Failure::Wrong(text)))
+}
+
+/// `Err` with an endpoint's refusal.
+pub fn refused<T>(result: Result<T, PostError>) -> Result<T, Failure> {
+    result.map_err(|error| Failure::Wrong(format!("refused: {error}")))
+}
