@@ -173,6 +173,8 @@ pub enum Congestion {
         /// Least window.
         floor_q10: u32,
     },
+    /// [`crate::cc::nscc`], with the constants of Ultra Ethernet.
+    Nscc,
 }
 
 impl Config {

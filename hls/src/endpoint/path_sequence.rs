@@ -145,3 +145,6 @@ impl PathSequence {
         self.closed.as_deref()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,12 +5,13 @@
 use super::config::{Config, Congestion};
 use super::settle::Settled;
 use super::share::SHARE_ALL;
-use crate::cc::{ONE_PACKET, Report, aimd::Aimd};
+use crate::cc::{ONE_PACKET, Report, aimd::Aimd, nscc, nscc::Nscc};
 
 /// The kernel of a connection with its constants.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kernel {
     Aimd(Aimd),
+    Nscc(Nscc),
 }
 
 /// What bounds a connection.
@@ -34,21 +35,7 @@ pub(super) struct Windows {
 impl Windows {
     pub(super) fn new(config: &Config, settled: &Settled) -> Self {
         let bdp_q10 = config.bdp_q10();
-        let kernel = match config.congestion {
-            Congestion::Aimd {
-                increase_packets,
-                decrease_q10,
-                floor_q10,
-            } => {
-                let base = Aimd::new(bdp_q10, settled.window);
-                Kernel::Aimd(Aimd {
-                    increase_q10: increase(increase_packets, bdp_q10),
-                    decrease_q10,
-                    floor_q10,
-                    ..base
-                })
-            }
-        };
+        let kernel = kernel(config, settled);
         let start = u64::from(bdp_q10) * u64::from(config.start_window_per_mille)
             / (1000 * u64::from(settled.paths_per_plane));
         let most = u64::from(settled.window) << 10;
@@ -100,10 +87,19 @@ impl Windows {
         self.share
     }
 
-    /// The window of a path after a report.
-    pub(super) fn update(&self, window_q10: u32, report: Report) -> u32 {
-        match &self.kernel {
-            Kernel::Aimd(aimd) => aimd.update(window_q10, report),
+    /// The window of a path after a report; with the delay of its queues, where one was measured.
+    pub(super) fn update(
+        &self,
+        window_q10: u32,
+        state: &mut nscc::State,
+        report: Report,
+        delay_ns: Option<u32>,
+        now: u64,
+    ) -> u32 {
+        match (&self.kernel, delay_ns) {
+            (Kernel::Aimd(aimd), _) => aimd.update(window_q10, report),
+            (Kernel::Nscc(nscc), Some(delay)) => nscc.update(window_q10, state, report, delay, now),
+            (Kernel::Nscc(_), None) => window_q10,
         }
     }
 
@@ -122,6 +118,27 @@ impl Windows {
     }
 }
 
-fn increase(packets: u32, bdp_q10: u32) -> u32 {
-    ((u64::from(packets) << 20) / u64::from(bdp_q10)).min(1 << 16) as u32
+fn kernel(config: &Config, settled: &Settled) -> Kernel {
+    let bdp_q10 = config.bdp_q10();
+    match config.congestion {
+        Congestion::Aimd {
+            increase_packets,
+            decrease_q10,
+            floor_q10,
+        } => {
+            let increase = (u64::from(increase_packets) << 20) / u64::from(bdp_q10);
+            Kernel::Aimd(Aimd {
+                increase_q10: increase.min(1 << 16) as u32,
+                decrease_q10,
+                floor_q10,
+                ..Aimd::new(bdp_q10, settled.window)
+            })
+        }
+        Congestion::Nscc => Kernel::Nscc(Nscc::new(
+            bdp_q10 / u32::from(settled.paths_per_plane),
+            config.packet_wire_bytes,
+            config.base_rtt_ns,
+            settled.window,
+        )),
+    }
 }

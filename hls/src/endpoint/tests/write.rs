@@ -118,6 +118,20 @@ fn a_long_write_fills_the_line() {
 }
 
 #[test]
+fn the_other_kernel_fills_the_line_too() {
+    let with = |end| Config {
+        congestion: config::Congestion::Nscc,
+        ..config(end, 1)
+    };
+    let mut pair = Pair::with(12, [with(0), with(1)]);
+    let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
+    pair.write(0, 1, 0, 0, 20_000_000, keys[1]);
+    pair.run_until_completed(0, 1, 10_000_000);
+    let line = 20_000_000.0 * 8.0 / 100.0 / pair.now as f64;
+    assert!(line > 0.95, "{line}");
+}
+
+#[test]
 fn every_path_is_used_with_an_entropy_of_its_own() {
     let seen = Rc::new(RefCell::new(BTreeSet::new()));
     let mut pair = Pair::with(
