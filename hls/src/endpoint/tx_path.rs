@@ -126,6 +126,13 @@ impl TxPath {
         }
     }
 
+    /// Lets the epoch of a path that has sent nothing start with other numbers than 0 (T-6.5).
+    pub(super) fn start_at(&mut self, epoch: Epoch, psn: Psn, ordinal: Ordinal) {
+        self.epoch = epoch;
+        (self.next_psn, self.cumulative) = (psn, psn);
+        (self.next_ordinal, self.walked) = (ordinal, ordinal);
+    }
+
     /// Starts the next epoch: PSN 0, ordinal 0, nothing known. The log must have been emptied.
     pub(super) fn start_epoch(&mut self) {
         debug_assert!(self.log.is_empty(), "an epoch ends with its packets moved");
