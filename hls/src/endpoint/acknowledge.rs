@@ -19,6 +19,7 @@ impl Connection {
         let age = core.config.ack.return_mask_age_ns;
         self.planes[plane].return_mask.note(k as u8, now, age);
         if self.windows.set_share(ack.share) {
+            self.set_pace(core, now);
             core.event(
                 now,
                 self.number,

@@ -1,7 +1,7 @@
 //! The transport's constants, by name; defaults are the best of the search behind T-2.
 //!
 //! A `Config` describes one NIC. What follows from it for one connection (windows, timers in nanoseconds,
-//! the bandwidth-delay product) is computed once, when the connection starts: see [`super::windows`].
+//! the bandwidth-delay product) is computed once, when the connection starts: see `windows`.
 
 use crate::cc::aimd;
 use crate::wire::{PlaneAddress, VERSION};
@@ -110,6 +110,8 @@ pub struct ProbeConfig {
 /// Fences and the return of paths (T-2.10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HealthConfig {
+    /// Whether paths are given up at all: not with a peer that does not answer FENCE.
+    pub fences: bool,
     /// FENCE is repeated after this, over another path.
     pub fence_repeat_ns: u32,
     /// Fences without an answer after which the connection is reported as failed.
@@ -159,6 +161,12 @@ pub struct ShareConfig {
     pub epoch_ns: u32,
     /// Connection window: this many thousandths of share x B x planes.
     pub gain_per_mille: u32,
+    /// What a sender takes as granted before the first ACK, in thousandths.
+    pub first_per_mille: u32,
+    /// Receiver: raise all shares while the line is not full, since some senders do not use theirs.
+    pub raise_idle: bool,
+    /// Sender: where the connection window is below one packet, wait between packets accordingly.
+    pub pace_below_one: bool,
 }
 
 /// The kernel that moves windows, and its constants.
@@ -200,10 +208,7 @@ impl Config {
             redraw: RedrawConfig::default(),
             congestion: Congestion::default(),
             start_window_per_mille: 1_500,
-            share: ShareConfig {
-                epoch_ns: 10_000,
-                gain_per_mille: 2_300,
-            },
+            share: ShareConfig::default(),
             slack: 0,
             handshake: HandshakeConfig::default(),
             rnr_retry_ns: 20_000,
@@ -321,6 +326,12 @@ impl Config {
             1 << 30,
         )?;
         within("handshake.retry_ns", self.handshake.retry_ns, 1, 1 << 40)?;
+        within(
+            "share.first_per_mille",
+            self.share.first_per_mille.into(),
+            1,
+            1_000,
+        )?;
         within("slack", self.slack.into(), 0, 1 << 10)
     }
 
@@ -367,6 +378,7 @@ impl Default for ProbeConfig {
 impl Default for HealthConfig {
     fn default() -> Self {
         Self {
+            fences: true,
             fence_repeat_ns: 30_000,
             fence_attempts_max: 64,
             fence_interval_ns: 1_000_000,
@@ -384,6 +396,18 @@ impl Default for RedrawConfig {
             packets_min: 32,
             interval_ns: 100_000,
             below_per_mille: 500,
+        }
+    }
+}
+
+impl Default for ShareConfig {
+    fn default() -> Self {
+        Self {
+            epoch_ns: 10_000,
+            gain_per_mille: 2_300,
+            first_per_mille: 1_000,
+            raise_idle: false,
+            pace_below_one: false,
         }
     }
 }

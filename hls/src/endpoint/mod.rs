@@ -7,9 +7,9 @@
 //! [`Endpoint::poll_transmit`] for every plane whose port is free, and wake the endpoint by
 //! [`Endpoint::handle_timeout`] when [`Endpoint::poll_timeout`] says.
 //!
-//! One mechanism a file. A sender's packet: [`stream`] -> [`spray`] -> [`segment`]; what comes back:
-//! [`acknowledge`] -> [`loss`] -> [`windows`], and in silence [`probe`] -> [`health`] -> [`fence`]. A receiver's
-//! packet: [`receive`] -> [`path_sequence`] -> [`message_table`] -> [`ack_generator`].
+//! One mechanism a file. A sender's packet: `stream` -> `spray` -> `segment`; what comes back:
+//! `acknowledge` -> `loss` -> `windows`, and in silence `probe` -> `health` -> `fence`. A receiver's
+//! packet: `receive` -> `path_sequence` -> `message_table` -> `ack_generator`.
 
 mod ack_generator;
 mod acknowledge;
@@ -359,6 +359,12 @@ impl Connection {
                 }
             }
             TimerKind::Setup => {}
+            TimerKind::Pace => {
+                if self.windows.pace_timer.fire(at, now, key, &mut core.timers) {
+                    self.windows.paced = false;
+                    self.wake(core);
+                }
+            }
             TimerKind::Hold => {
                 let Some(stream) = self.streams.get_mut(index) else {
                     return;

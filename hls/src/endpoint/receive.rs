@@ -15,6 +15,9 @@ use super::urgent::Urgent;
 use super::work::Status;
 use crate::wire::{Data, Flags, NackReason, Operation, PacketType, Probe};
 
+/// What a DATA packet takes on the wire beside its payload: headers, CRC, preamble and gap.
+const WIRE_OVERHEAD_BYTES: u32 = 14 + 20 + 8 + 48 + 4 + 4 + 20;
+
 impl Connection {
     /// The path of a packet, if it exists and belongs to the plane that the packet came by.
     fn arrival_path(&self, arrival: &Arrival, id: crate::wire::PathId) -> Option<usize> {
@@ -43,7 +46,8 @@ impl Connection {
                     core.counters.bump(Counter::ReceivedData);
                     core.counters
                         .add(Counter::ReceivedMarked, arrival.marked.into());
-                    core.share.on_data(now, &mut self.share_tag);
+                    let bytes = u32::from(data.payload_length) + WIRE_OVERHEAD_BYTES;
+                    core.share.on_data(now, bytes, &mut self.share_tag);
                     let complete = self.take(core, data, admitted, payload, memory);
                     let urgent = complete || data.common.flags.contains(Flags::ACK_REQUEST);
                     self.on_sequence(core, path, data, urgent, now);

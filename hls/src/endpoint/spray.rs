@@ -88,10 +88,35 @@ impl Connection {
         state.packets_on_entropy = state.packets_on_entropy.saturating_add(1);
         self.planes[plane].last = (path % self.per_plane()) as u8;
         self.send_data(core, path, unacked, false, now, out);
+        self.pace(core, now);
         if !self.has_new() {
             self.probe_tails(core);
         }
         true
+    }
+
+    /// Where the connection window is below one packet, the next one waits.
+    fn pace(&mut self, core: &mut Core, now: u64) {
+        if core.config.share.pace_below_one && self.windows.pace_ns().is_some() {
+            (self.windows.paced, self.windows.paced_ns) = (true, now);
+            self.set_pace(core, now);
+        }
+    }
+
+    /// Sets the wait of a packet that is paced by the present window: the share may have changed.
+    pub(super) fn set_pace(&mut self, core: &mut Core, now: u64) {
+        if !self.windows.paced {
+            return;
+        }
+        let due = self.windows.paced_ns + self.windows.pace_ns().unwrap_or(0);
+        let connection = self.number.value();
+        let key = TimerKey {
+            kind: TimerKind::Pace,
+            index: 0,
+            connection,
+        };
+        core.timers
+            .set(&mut self.windows.pace_timer, due.max(now), key);
     }
 
     /// The best open path of a plane.

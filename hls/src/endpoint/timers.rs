@@ -19,6 +19,8 @@ pub(super) enum TimerKind {
     Ack,
     /// A stream whose receiver was not ready. Index: the stream.
     Hold,
+    /// A connection whose window is below one packet. Index: 0.
+    Pace,
     /// HELLO or BYE. Index: 0.
     Setup,
 }

@@ -5,6 +5,7 @@
 use super::config::{Config, Congestion};
 use super::settle::Settled;
 use super::share::SHARE_ALL;
+use super::timers::Timer;
 use crate::cc::{ONE_PACKET, Report, aimd::Aimd, nscc, nscc::Nscc};
 
 /// The kernel of a connection with its constants.
@@ -19,8 +20,15 @@ pub(super) enum Kernel {
 pub(super) struct Windows {
     kernel: Kernel,
     start_q10: u32,
-    /// Most packets in flight, x 2^10.
+    /// Most packets in flight, x 2^10: at least one.
     cap_q10: u32,
+    /// The same without a least.
+    exact_cap_q10: u32,
+    /// The next packet waits for a timer (see [`Self::pace_ns`]).
+    pub paced: bool,
+    pub pace_timer: Timer,
+    /// When the last packet left that was to be paced.
+    pub paced_ns: u64,
     /// The cap at a share of 1, x 2^10.
     whole_q10: u32,
     share: u16,
@@ -44,17 +52,28 @@ impl Windows {
         let whole = u64::from(bdp_q10) * u64::from(config.share.gain_per_mille) / 1000
             * u64::from(settled.planes);
         let whole_q10 = whole.min(u32::MAX.into()) as u32;
-        Self {
+        let mut windows = Self {
             kernel,
             start_q10,
-            cap_q10: whole_q10.max(ONE_PACKET),
+            cap_q10: 0,
+            exact_cap_q10: 0,
+            paced: false,
+            pace_timer: Timer::new(),
+            paced_ns: 0,
             whole_q10,
             share: SHARE_ALL,
             in_flight: 0,
             srtt_ns: config.base_rtt_ns,
             sum_q10: u64::from(start_q10) * u64::from(paths),
             live: paths,
-        }
+        };
+        windows.set_cap(u64::from(SHARE_ALL) * u64::from(config.share.first_per_mille) / 1000);
+        windows
+    }
+
+    fn set_cap(&mut self, share: u64) {
+        self.exact_cap_q10 = (u64::from(self.whole_q10) * share / u64::from(SHARE_ALL)) as u32;
+        self.cap_q10 = self.exact_cap_q10.max(ONE_PACKET);
     }
 
     /// First window of a path, packets x 2^10.
@@ -64,7 +83,14 @@ impl Windows {
 
     /// Whether one more packet may be in flight. One always may.
     pub(super) const fn has_room(&self) -> bool {
-        ((self.in_flight as u64 + 1) << 10) <= self.cap_q10 as u64
+        !self.paced && ((self.in_flight as u64 + 1) << 10) <= self.cap_q10 as u64
+    }
+
+    /// Time from one packet to the next where the cap is below one packet: a window of a quarter of a packet is one
+    /// packet in four round trips.
+    pub(super) fn pace_ns(&self) -> Option<u64> {
+        let below = self.exact_cap_q10 < ONE_PACKET;
+        below.then(|| (u64::from(self.srtt_ns) << 10) / u64::from(self.exact_cap_q10.max(1)))
     }
 
     /// Whether the cap is below `packets`.
@@ -78,8 +104,7 @@ impl Windows {
             return false;
         }
         self.share = share;
-        let cap = u64::from(self.whole_q10) * u64::from(share) / u64::from(SHARE_ALL);
-        self.cap_q10 = (cap as u32).max(ONE_PACKET);
+        self.set_cap(share.into());
         true
     }
 

@@ -112,6 +112,8 @@ pub struct Pair {
     pub ends: [End; 2],
     pub delay_ns: u64,
     pub fate: Decide,
+    /// Changes packets on their way.
+    pub change: Box<dyn FnMut(&mut Packet)>,
     chance: Chance,
     heap: BinaryHeap<Reverse<(u64, u64)>>,
     events: BTreeMap<u64, What>,
@@ -178,6 +180,7 @@ impl Pair {
             ends: [end(a, seed), end(b, seed + 1)],
             delay_ns: 4_000,
             fate: Box::new(|_, _, _, _| Fate::Deliver),
+            change: Box::new(|_| {}),
             chance: Chance(Rng::new(seed ^ 0xfa7e)),
             heap: BinaryHeap::new(),
             events: BTreeMap::new(),
@@ -232,6 +235,36 @@ impl Pair {
             .post_send(now, CONNECTION, stream, request)
     }
 
+    pub fn receive(&mut self, at_end: usize, stream: u8, id: u64, at: u64, length: u32) {
+        let request = ReceiveRequest {
+            id,
+            address: BASE + at,
+            length,
+        };
+        let now = self.now;
+        self.ends[at_end]
+            .endpoint
+            .post_receive(now, CONNECTION, stream, request)
+            .expect("posted");
+    }
+
+    pub fn ask(&mut self, from: usize, stream: u8, id: u64, operation: WorkOperation) {
+        self.post(from, stream, WorkRequest { id, operation })
+            .expect("posted");
+    }
+
+    pub fn statuses(&self, end: usize) -> Vec<(u64, Status)> {
+        self.ends[end]
+            .completions
+            .iter()
+            .map(|c| (c.id, c.status))
+            .collect()
+    }
+
+    pub fn word(&mut self, end: usize, at: u64) -> u64 {
+        self.ends[end].host.load(BASE + at)
+    }
+
     fn push(&mut self, at: u64, what: What) {
         self.sequence += 1;
         self.heap.push(Reverse((at, self.sequence)));
@@ -272,6 +305,8 @@ impl Pair {
             Fate::Late(extra) => extra,
             _ => 0,
         };
+        let mut packet = out.packet.clone();
+        (self.change)(&mut packet);
         for _ in 0..1 + u8::from(fate == Fate::Twice) {
             let what = What::Arrive {
                 to: 1 - end,
@@ -281,7 +316,7 @@ impl Pair {
                     entropy: out.entropy,
                     marked: fate == Fate::Mark,
                 },
-                packet: Box::new(out.packet.clone()),
+                packet: Box::new(packet.clone()),
                 payload: self.payload(end, out),
             };
             self.push(free + self.delay_ns + extra, what);
