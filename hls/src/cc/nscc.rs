@@ -97,7 +97,8 @@ impl Nscc {
         let mut window = window_q10;
         if unmarked > 0 && delay_ns >= self.target_delay_ns {
             state.fast = false;
-            state.gathered_q20 += u64::from(unmarked) * u64::from(self.fair_q10) << 10;
+            let growth = u64::from(unmarked) * u64::from(self.fair_q10) << 10;
+            state.gathered_q20 = state.gathered_q20.saturating_add(growth);
         } else if unmarked > 0 {
             window = self.grow(window, state, unmarked, delay_ns);
         }
@@ -121,8 +122,9 @@ impl Nscc {
         }
         state.fast = false;
         let missing = u64::from(self.target_delay_ns - delay_ns);
-        let growth = u64::from(unmarked) * u64::from(self.proportional_q10) * missing;
-        state.gathered_q20 += (growth << 10) / u64::from(self.target_delay_ns);
+        let most_q20 = u64::from(unmarked) * u64::from(self.proportional_q10) << 10;
+        let growth = u128::from(most_q20) * u128::from(missing) / u128::from(self.target_delay_ns);
+        state.gathered_q20 = state.gathered_q20.saturating_add(growth as u64);
         window_q10
     }
 

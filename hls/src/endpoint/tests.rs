@@ -2,6 +2,7 @@
 
 mod field_cases;
 mod handshake;
+mod hostile;
 mod messages;
 mod not_ready;
 mod pair;

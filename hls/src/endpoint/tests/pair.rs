@@ -33,6 +33,10 @@ pub type Decide = Box<dyn FnMut(u64, usize, &Transmit, &mut Chance) -> Fate>;
 pub struct Chance(Rng);
 
 impl Chance {
+    pub fn new(seed: u64) -> Self {
+        Self(Rng::new(seed))
+    }
+
     pub fn per_mille(&mut self, n: u64) -> bool {
         self.0.next() % 1000 < n
     }
@@ -305,7 +309,7 @@ impl Pair {
             Fate::Late(extra) => extra,
             _ => 0,
         };
-        let mut packet = out.packet.clone();
+        let mut packet = over_the_wire(&out.packet, self.ends[end].endpoint.config().window);
         (self.change)(&mut packet);
         for _ in 0..1 + u8::from(fate == Fate::Twice) {
             let what = What::Arrive {
@@ -439,4 +443,14 @@ pub fn settled(config: &Config) -> Settled {
         streams: config.streams,
         slots: config.slots,
     }
+}
+
+/// The packet as it comes out of its bytes: what an endpoint sends is what the wire can say.
+fn over_the_wire(packet: &Packet, window: u16) -> Packet {
+    let payload_at = packet.header_len();
+    let mut bytes = vec![0xa5; payload_at + packet.payload_len()];
+    packet.emit(&mut bytes);
+    let (parsed, at) = Packet::parse(&bytes, window).expect("a packet of the format");
+    assert_eq!((&parsed, at), (packet, payload_at));
+    parsed
 }
