@@ -6,6 +6,7 @@
 //! fixed point, packets x 2^10 (11.10).
 
 pub mod aimd;
+pub mod nscc;
 
 /// Fraction bits of a window.
 pub const FRACTION_BITS: u32 = 10;

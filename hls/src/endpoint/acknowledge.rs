@@ -20,6 +20,7 @@ impl Connection {
         self.heard = true;
         self.planes[plane].return_mask.note(k as u8, now, age);
         if self.windows.set_share(ack.share) {
+            self.set_pace(core, now);
             core.event(
                 now,
                 self.number,

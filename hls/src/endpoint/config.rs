@@ -1,7 +1,7 @@
 //! The transport's constants, by name; defaults are the best of the search behind T-2.
 //!
 //! A `Config` describes one NIC. What follows from it for one connection (windows, timers in nanoseconds,
-//! the bandwidth-delay product) is computed once, when the connection starts: see [`super::windows`].
+//! the bandwidth-delay product) is computed once, when the connection starts: see `windows`.
 
 use crate::cc::aimd;
 use crate::wire::{PlaneAddress, VERSION};
@@ -113,6 +113,8 @@ pub struct ProbeConfig {
 /// Fences and the return of paths (T-2.10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HealthConfig {
+    /// Whether paths are given up at all: not with a peer that does not answer FENCE.
+    pub fences: bool,
     /// FENCE is repeated after this, over another path.
     pub fence_repeat_ns: u32,
     /// Fences without an answer after which the connection is reported as failed.
@@ -162,6 +164,8 @@ pub struct ShareConfig {
     pub epoch_ns: u32,
     /// Connection window: this many thousandths of share x B x planes.
     pub gain_per_mille: u32,
+    /// Receiver: raise all shares while the line is not full, since some senders do not use theirs.
+    pub raise_idle: bool,
 }
 
 /// The kernel that moves windows, and its constants.
@@ -176,6 +180,8 @@ pub enum Congestion {
         /// Least window.
         floor_q10: u32,
     },
+    /// [`crate::cc::nscc`], with the constants of Ultra Ethernet.
+    Nscc,
 }
 
 impl Config {
@@ -201,10 +207,7 @@ impl Config {
             redraw: RedrawConfig::default(),
             congestion: Congestion::default(),
             start_window_per_mille: 1_500,
-            share: ShareConfig {
-                epoch_ns: 10_000,
-                gain_per_mille: 2_600,
-            },
+            share: ShareConfig::default(),
             slack: 0,
             handshake: HandshakeConfig::default(),
             rnr_retry_ns: 20_000,
@@ -373,6 +376,7 @@ impl Default for ProbeConfig {
 impl Default for HealthConfig {
     fn default() -> Self {
         Self {
+            fences: true,
             fence_repeat_ns: 30_000,
             fence_attempts_max: 64,
             fence_interval_ns: 1_000_000,
@@ -390,6 +394,16 @@ impl Default for RedrawConfig {
             packets_min: 32,
             interval_ns: 100_000,
             below_per_mille: 500,
+        }
+    }
+}
+
+impl Default for ShareConfig {
+    fn default() -> Self {
+        Self {
+            epoch_ns: 10_000,
+            gain_per_mille: 2_600,
+            raise_idle: false,
         }
     }
 }

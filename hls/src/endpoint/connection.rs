@@ -73,7 +73,6 @@ pub(super) struct Connection {
     /// Everything was flushed: it neither sends nor takes anything any more.
     pub ended: bool,
     pub windows: Windows,
-    pub pace_timer: Timer,
     /// Sender's paths, plane by plane.
     pub tx: Vec<TxPath>,
     /// Scores of the sender's paths (see [`super::spray`]).
@@ -116,7 +115,6 @@ impl Connection {
             ended: false,
             tx: (0..paths).map(tx_path).collect(),
             windows,
-            pace_timer: Timer::new(),
             scores: vec![0; paths],
             rx: (0..paths)
                 .map(|_| PathSequence::new(settled.window))

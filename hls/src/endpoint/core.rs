@@ -66,7 +66,12 @@ impl Core {
             events: Events::new(config.events_max),
             timers: Timers::default(),
             planes: (0..planes).map(queues).collect(),
-            share: Share::new(config.share.epoch_ns, config.packet_time_ns(), planes),
+            share: Share::new(
+                config.share,
+                config.packet_time_ns(),
+                config.packet_wire_bytes,
+                planes,
+            ),
             regions: Regions::default(),
             completions: VecDeque::new(),
             ended: Vec::new(),

@@ -71,7 +71,7 @@ impl Connection {
         let health = core.config.health;
         let budget = self.tx[path].fence_budget_ns.max(now);
         let burst = u64::from(health.fence_burst - 1) * health.fence_interval_ns;
-        if !other || budget - now > burst {
+        if !health.fences || !other || budget - now > burst {
             return false;
         }
         let state = &mut self.tx[path];

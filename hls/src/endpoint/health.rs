@@ -77,3 +77,75 @@ impl Health {
         matches!(self, Self::Good | Self::Suspect)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVENTS: [HealthEvent; 5] = [
+        HealthEvent::TimerProbe,
+        HealthEvent::Answered,
+        HealthEvent::Condemned,
+        HealthEvent::FenceAnswered,
+        HealthEvent::ReturnProbe,
+    ];
+
+    /// The whole table as text: a row a state, a column an event, `-` where there is no transition.
+    fn table() -> String {
+        let mut text = format!("{:<8}", "");
+        for event in EVENTS {
+            text += &format!(" {:<13}", format!("{event:?}"));
+        }
+        for state in Health::ALL {
+            text += &format!("\n{:<8}", format!("{state:?}"));
+            for event in EVENTS {
+                let to = state
+                    .after(event)
+                    .map_or("-".into(), |to| format!("{to:?}"));
+                text += &format!(" {to:<13}");
+            }
+        }
+        text.lines()
+            .map(str::trim_end)
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    #[test]
+    fn every_transition_is_in_the_table() {
+        println!("{}", table());
+        let expected = "
+         TimerProbe    Answered      Condemned     FenceAnswered ReturnProbe
+Good     Suspect       Good          Down          -             -
+Suspect  Suspect       Good          Down          -             -
+Down     -             -             -             Fenced        -
+Fenced   -             -             -             -             Probing
+Probing  -             Good          -             -             Probing";
+        assert_eq!(format!("\n{}", table()), expected);
+    }
+
+    #[test]
+    fn no_pair_stands_twice_and_every_state_can_come_back_to_good() {
+        for (n, (from, event, _)) in TRANSITIONS.iter().enumerate() {
+            let same = |(f, e, _): &&(Health, HealthEvent, Health)| (f, e) == (from, event);
+            assert_eq!(TRANSITIONS.iter().position(|t| same(&t)), Some(n));
+        }
+        for state in Health::ALL {
+            let mut reached = vec![state];
+            for _ in 0..Health::ALL.len() {
+                let next = |s: &Health| {
+                    EVENTS
+                        .iter()
+                        .filter_map(|e| s.after(*e))
+                        .collect::<Vec<_>>()
+                };
+                reached = reached
+                    .iter()
+                    .flat_map(next)
+                    .chain(reached.clone())
+                    .collect();
+            }
+            assert!(reached.contains(&Health::Good), "{state:?}");
+        }
+    }
+}

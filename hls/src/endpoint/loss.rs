@@ -107,12 +107,15 @@ impl Connection {
             core.counters.bump(Counter::DropAckInvalid);
             return;
         }
-        if let Some(rtt_ns) = state.round_trip_ns(block, now) {
+        let round_trip_ns = state.round_trip_ns(block, now);
+        if let Some(rtt_ns) = round_trip_ns {
             self.on_round_trip(path, rtt_ns);
             self.on_answer(core, path, now);
         }
         self.walk(core, path, block, &shown);
-        self.on_report(path, block);
+        let base_rtt_ns = core.config.base_rtt_ns;
+        let delay_ns = round_trip_ns.map(|rtt_ns| rtt_ns.saturating_sub(base_rtt_ns));
+        self.on_report(path, block, delay_ns, now);
         self.consider_redraw(core, path, now);
         self.refresh(path);
     }
@@ -172,7 +175,7 @@ impl Connection {
     }
 
     /// Moves the window by what is newly counted.
-    fn on_report(&mut self, path: usize, block: &AckBlock) {
+    fn on_report(&mut self, path: usize, block: &AckBlock, delay_ns: Option<u32>, now: u64) {
         let state = &mut self.tx[path];
         let report = Report {
             arrived: block.received.wrapping_sub(state.received),
@@ -183,7 +186,9 @@ impl Connection {
         };
         (state.received, state.marked) = (block.received, block.marked);
         if report.arrived > 0 {
-            let window = self.windows.update(self.tx[path].window_q10, report);
+            let window =
+                self.windows
+                    .update(state.window_q10, &mut state.nscc, report, delay_ns, now);
             self.set_window(path, window);
         }
     }

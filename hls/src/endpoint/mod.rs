@@ -7,9 +7,9 @@
 //! [`Endpoint::poll_transmit`] for every plane whose port is free, and wake the endpoint by
 //! [`Endpoint::handle_timeout`] when [`Endpoint::poll_timeout`] says.
 //!
-//! One mechanism a file. A sender's packet: [`stream`] -> [`spray`] -> [`segment`]; what comes back:
-//! [`acknowledge`] -> [`loss`] -> [`windows`], and in silence [`probe`] -> [`health`] -> [`fence`]. A receiver's
-//! packet: [`receive`] -> [`path_sequence`] -> [`message_table`] -> [`ack_generator`].
+//! One mechanism a file. A sender's packet: `stream` -> `spray` -> `segment`; what comes back:
+//! `acknowledge` -> `loss` -> `windows`, and in silence `probe` -> `health` -> `fence`. A receiver's
+//! packet: `receive` -> `path_sequence` -> `message_table` -> `ack_generator`.
 
 mod ack_generator;
 mod acknowledge;
@@ -67,11 +67,12 @@ pub use work::{
 
 use self::connection::Connection;
 use self::core::Core;
+use self::path_sequence::PathSequence;
 use self::region::Access;
 use self::setup::{Listener, Setup};
 use self::table::Connections;
 use self::timers::TimerKind;
-use crate::wire::{ConnectionId, Key, PathId};
+use crate::wire::{ConnectionId, Epoch, Key, Ordinal, PathId, Psn};
 use std::collections::VecDeque;
 
 /// One NIC.
@@ -135,6 +136,35 @@ impl Endpoint {
         let setup = self.known_setup(&established);
         self.insert_setup(setup);
         Ok(number)
+    }
+
+    /// For tests: lets every path of a connection, both ways, start with this epoch and these numbers (T-6.5). The peer
+    /// must do the same before anything is sent.
+    ///
+    /// # Panics
+    /// When `psn` is no multiple of 2 W.
+    pub fn preset_sequences(
+        &mut self,
+        connection: ConnectionId,
+        epoch: Epoch,
+        psn: Psn,
+        ordinal: Ordinal,
+    ) -> Result<(), PostError> {
+        let found = self.connections.get_mut(connection.value());
+        let found = found.ok_or(PostError::Connection(connection))?;
+        let window = found.settled.window;
+        assert_eq!(
+            psn.value() % (2 * u32::from(window)),
+            0,
+            "a whole number of double laps"
+        );
+        for path in &mut found.tx {
+            path.start_at(epoch, psn, ordinal);
+        }
+        found
+            .rx
+            .fill(PathSequence::starting_at(window, epoch, psn, ordinal));
+        Ok(())
     }
 
     /// Asks for a transfer. A refused one takes no number, slot or credit.
@@ -329,6 +359,12 @@ impl Connection {
                 }
             }
             TimerKind::Setup => {}
+            TimerKind::Pace => {
+                if self.windows.pace_timer.fire(at, now, key, &mut core.timers) {
+                    self.windows.paced = false;
+                    self.wake(core);
+                }
+            }
             TimerKind::Hold => {
                 let Some(stream) = self.streams.get_mut(index) else {
                     return;
@@ -343,12 +379,6 @@ impl Connection {
                 };
                 if plane.ack_timer.fire(at, now, key, &mut core.timers) {
                     self.queue_ack(core, index);
-                }
-            }
-            TimerKind::Pace => {
-                if self.pace_timer.fire(at, now, key, &mut core.timers) {
-                    self.windows.paced = false;
-                    self.wake(core);
                 }
             }
         }

@@ -4,7 +4,10 @@
 //! Payload is not in a packet: what is to be sent names local memory, what arrives comes as a slice.
 
 use crate::wire::{Ack, Common, Control, ControlBody, Data, Nack, PacketType, PlaneAddress, Probe};
-use crate::wire::{CONTROL_BODY_MAX, ConnectionId, Incarnation};
+use crate::wire::{
+    AckPacket, CONTROL_BODY_MAX, CommonPacket, ConnectionId, DataPacket, Incarnation, NackPacket,
+    ProbePacket, WireError,
+};
 
 /// A packet of the transport.
 // An ACK is the largest: boxing it would cost an allocation a packet.
@@ -40,6 +43,38 @@ impl Packet {
         match self {
             Self::Data(data) => data.payload_length as usize,
             _ => 0,
+        }
+    }
+
+    /// Reads a transport header; `bytes` go on to the end of the payload, without CRC. `window`: W of the NIC's
+    /// connections. Says where the payload begins.
+    pub fn parse(bytes: &[u8], window: u16) -> Result<(Self, usize), WireError> {
+        let packet = match CommonPacket::new_checked(bytes)?.check_kind()? {
+            PacketType::Data => Self::Data(Data::parse(&DataPacket::new_unchecked(bytes))?),
+            PacketType::Ack | PacketType::FenceAck => {
+                Self::Ack(Ack::parse(&AckPacket::new_unchecked(bytes, window))?)
+            }
+            PacketType::Nack => Self::Nack(Nack::parse(&NackPacket::new_unchecked(bytes))?),
+            PacketType::Probe | PacketType::Fence => {
+                Self::Probe(Probe::parse(&ProbePacket::new_unchecked(bytes))?)
+            }
+            PacketType::Control => Self::Control(Control::parse(bytes)?),
+        };
+        let payload_at = packet.header_len();
+        Ok((packet, payload_at))
+    }
+
+    /// Writes the transport header; the payload, if any, is left to the caller.
+    ///
+    /// # Panics
+    /// When `bytes` is shorter than [`Self::header_len`].
+    pub fn emit(&self, bytes: &mut [u8]) {
+        match self {
+            Self::Data(data) => data.emit(&mut DataPacket::new_unchecked(bytes)),
+            Self::Ack(ack) => ack.emit(bytes),
+            Self::Nack(nack) => nack.emit(&mut NackPacket::new_unchecked(bytes)),
+            Self::Probe(probe) => probe.emit(&mut ProbePacket::new_unchecked(bytes)),
+            Self::Control(control) => control.emit(bytes),
         }
     }
 

@@ -50,6 +50,16 @@ impl PathSequence {
         }
     }
 
+    /// A path whose epoch starts with other numbers than 0 (T-6.5); `psn` is a multiple of 2 W.
+    pub(super) fn starting_at(window: u16, epoch: Epoch, psn: Psn, ordinal: Ordinal) -> Self {
+        Self {
+            epoch,
+            cumulative: psn,
+            next_ordinal: ordinal,
+            ..Self::new(window)
+        }
+    }
+
     /// The window's opinion of `psn`. Changes nothing.
     pub(super) fn judge(&self, psn: Psn) -> Verdict {
         let ahead = psn.distance_from(self.cumulative);
@@ -145,3 +155,6 @@ impl PathSequence {
         self.closed.as_deref()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,10 +15,13 @@ use super::urgent::Urgent;
 use super::work::Status;
 use crate::wire::{Data, Flags, NackReason, Operation, PacketType, Probe};
 
+/// What a DATA packet takes on the wire beside its payload: headers, CRC, preamble and gap.
+const WIRE_OVERHEAD_BYTES: u32 = 14 + 20 + 8 + 48 + 4 + 4 + 20;
+
 impl Connection {
     /// Counts the connection among those that share the line (T-2.12).
-    fn note_activity(&mut self, core: &mut Core, now: u64, flags: Flags) {
-        core.share.on_packet(now, &mut self.share_tag);
+    fn note_activity(&mut self, core: &mut Core, now: u64, bytes: u32, flags: Flags) {
+        core.share.on_packet(now, bytes, &mut self.share_tag);
         if flags.contains(Flags::IDLE) {
             core.share.on_idle(&mut self.share_tag);
         }
@@ -51,7 +54,8 @@ impl Connection {
                     core.counters.bump(Counter::ReceivedData);
                     core.counters
                         .add(Counter::ReceivedMarked, arrival.marked.into());
-                    self.note_activity(core, now, data.common.flags);
+                    let bytes = u32::from(data.payload_length) + WIRE_OVERHEAD_BYTES;
+                    self.note_activity(core, now, bytes, data.common.flags);
                     let complete = self.take(core, data, admitted, payload, memory);
                     let urgent = complete || data.common.flags.contains(Flags::ACK_REQUEST);
                     self.on_sequence(core, path, data, urgent, now);
@@ -190,7 +194,7 @@ impl Connection {
         }
         core.counters.bump(Counter::ReceivedProbes);
         // Who probes has packets on the way, if only lost ones.
-        self.note_activity(core, now, probe.common.flags);
+        self.note_activity(core, now, 0, probe.common.flags);
         let plane = self.plane_of(path);
         self.planes[plane].peer_return_mask = probe.return_mask;
         self.rx[path].echo(probe.common.ordinal, probe.common.timestamp, now);

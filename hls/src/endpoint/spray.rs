@@ -96,6 +96,30 @@ impl Connection {
         true
     }
 
+    /// Where the connection window is below one packet, the next one waits.
+    fn pace(&mut self, core: &mut Core, now: u64) {
+        if self.windows.pace_ns().is_some() {
+            (self.windows.paced, self.windows.paced_ns) = (true, now);
+            self.set_pace(core, now);
+        }
+    }
+
+    /// Sets the wait of a packet that is paced by the present window: the share may have changed.
+    pub(super) fn set_pace(&mut self, core: &mut Core, now: u64) {
+        if !self.windows.paced {
+            return;
+        }
+        let due = self.windows.paced_ns + self.windows.pace_ns().unwrap_or(0);
+        let connection = self.number.value();
+        let key = TimerKey {
+            kind: TimerKind::Pace,
+            index: 0,
+            connection,
+        };
+        core.timers
+            .set(&mut self.windows.pace_timer, due.max(now), key);
+    }
+
     /// The best open path of a plane.
     fn choose(&self, plane: usize) -> Option<usize> {
         let masks = &self.planes[plane];
@@ -167,19 +191,6 @@ impl Connection {
         self.pace(core, now);
         self.refresh(path);
         core.counters.bump(Counter::SentData);
-    }
-
-    /// Holds the next packet back if the cap is under one packet.
-    fn pace(&mut self, core: &mut Core, now: u64) {
-        if let Some(pace_ns) = self.windows.pace_ns() {
-            self.windows.paced = true;
-            let key = TimerKey {
-                kind: TimerKind::Pace,
-                index: 0,
-                connection: self.number.value(),
-            };
-            core.timers.set(&mut self.pace_timer, now + pace_ns, key);
-        }
     }
 
     fn arm_path(&mut self, core: &mut Core, path: usize, now: u64) {

@@ -1,7 +1,10 @@
 //! Scenarios of two endpoints over planes in virtual time. Names say what happens.
 
+mod field_cases;
 mod handshake;
+mod hostile;
 mod messages;
+mod not_ready;
 mod pair;
 mod random;
 mod recovery;

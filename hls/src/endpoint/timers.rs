@@ -17,10 +17,10 @@ pub(super) enum TimerKind {
     Path,
     /// An ACK that waits. Index: the plane.
     Ack,
-    /// The pace of a connection whose cap is under one packet. Index: 0.
-    Pace,
     /// A stream whose receiver was not ready. Index: the stream.
     Hold,
+    /// A connection whose window is below one packet. Index: 0.
+    Pace,
     /// HELLO or BYE. Index: 0.
     Setup,
 }

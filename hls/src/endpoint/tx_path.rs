@@ -8,11 +8,15 @@
 use super::health::Health;
 use super::telemetry::PathCounts;
 use super::timers::Timer;
+use crate::cc::nscc;
 use crate::wire::{Bitvector, Epoch, Ordinal, Psn};
 use std::collections::VecDeque;
 
 /// Entries of a log for each PSN of the window: the packet, two probes behind it and one of a train.
 pub(super) const LOG_ENTRIES_PER_PSN: usize = 4;
+
+/// Room for entries that a path gets with its first packet; it grows when a burst asks for more.
+const LOG_ENTRIES_FIRST: usize = 16;
 
 /// A packet that has a PSN and has not arrived, as far as is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +79,8 @@ pub(super) struct TxPath {
     pub in_flight: u16,
     /// Packets x 2^10; 0 while the path is not live.
     pub window_q10: u32,
+    /// What the kernel `nscc` remembers.
+    pub nscc: nscc::State,
     pub srtt_ns: u32,
     /// Last newer block, or first send after silence.
     pub since_ns: u64,
@@ -113,6 +119,7 @@ impl TxPath {
             probes_due: 0,
             in_flight: 0,
             window_q10,
+            nscc: nscc::State::default(),
             srtt_ns,
             since_ns: 0,
             timer: Timer::new(),
@@ -121,6 +128,13 @@ impl TxPath {
             attempts: 0,
             fence_budget_ns: 0,
         }
+    }
+
+    /// Lets the epoch of a path that has sent nothing start with other numbers than 0 (T-6.5).
+    pub(super) fn start_at(&mut self, epoch: Epoch, psn: Psn, ordinal: Ordinal) {
+        self.epoch = epoch;
+        (self.next_psn, self.cumulative) = (psn, psn);
+        (self.next_ordinal, self.walked) = (ordinal, ordinal);
     }
 
     /// Starts the next epoch: PSN 0, ordinal 0, nothing known. The log must have been emptied.
@@ -171,6 +185,10 @@ impl TxPath {
             self.log.len() < 1 << 14,
             "ordinals are compared by signed difference"
         );
+        if self.log.capacity() == 0 {
+            self.log.reserve_exact(LOG_ENTRIES_FIRST);
+            self.resend.reserve_exact(LOG_ENTRIES_FIRST / 2);
+        }
         let ordinal = self.next_ordinal;
         self.next_ordinal = ordinal.next();
         let none = Unacked {

@@ -5,12 +5,14 @@
 use super::config::{Config, Congestion};
 use super::settle::Settled;
 use super::share::SHARE_ALL;
-use crate::cc::{ONE_PACKET, Report, aimd::Aimd};
+use super::timers::Timer;
+use crate::cc::{ONE_PACKET, Report, aimd::Aimd, nscc, nscc::Nscc};
 
 /// The kernel of a connection with its constants.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kernel {
     Aimd(Aimd),
+    Nscc(Nscc),
 }
 
 /// What bounds a connection.
@@ -18,15 +20,18 @@ pub(super) enum Kernel {
 pub(super) struct Windows {
     kernel: Kernel,
     start_q10: u32,
-    /// Most packets in flight, x 2^10.
+    /// Most packets in flight, x 2^10: at least one.
     cap_q10: u32,
+    /// The same without a least.
+    exact_cap_q10: u32,
+    /// The next packet waits for a timer (see [`Self::pace_ns`]).
+    pub paced: bool,
+    pub pace_timer: Timer,
+    /// When the last packet left that was to be paced.
+    pub paced_ns: u64,
     /// The cap at a share of 1, x 2^10.
     whole_q10: u32,
     share: u16,
-    /// A cap under one packet: its part of a packet, x 2^10. 0 if the cap is one packet or more.
-    part_q10: u32,
-    /// Whether the next packet has to wait for the pace of such a cap.
-    pub paced: bool,
     /// Round trip of the empty network.
     pub base_rtt_ns: u32,
     /// Packets in flight on paths that count.
@@ -40,21 +45,7 @@ pub(super) struct Windows {
 impl Windows {
     pub(super) fn new(config: &Config, settled: &Settled) -> Self {
         let bdp_q10 = config.bdp_q10();
-        let kernel = match config.congestion {
-            Congestion::Aimd {
-                increase_packets,
-                decrease_q10,
-                floor_q10,
-            } => {
-                let base = Aimd::new(bdp_q10, settled.window);
-                Kernel::Aimd(Aimd {
-                    increase_q10: increase(increase_packets, bdp_q10),
-                    decrease_q10,
-                    floor_q10,
-                    ..base
-                })
-            }
-        };
+        let kernel = kernel(config, settled);
         let start = u64::from(bdp_q10) * u64::from(config.start_window_per_mille)
             / (1000 * u64::from(settled.paths_per_plane));
         let most = u64::from(settled.window) << 10;
@@ -63,20 +54,29 @@ impl Windows {
         let whole = u64::from(bdp_q10) * u64::from(config.share.gain_per_mille) / 1000
             * u64::from(settled.planes);
         let whole_q10 = whole.min(u32::MAX.into()) as u32;
-        Self {
+        let mut windows = Self {
             kernel,
             start_q10,
-            cap_q10: whole_q10.max(ONE_PACKET),
+            cap_q10: 0,
+            exact_cap_q10: 0,
+            paced: false,
+            pace_timer: Timer::new(),
+            paced_ns: 0,
             whole_q10,
             share: SHARE_ALL,
-            part_q10: 0,
-            paced: false,
             base_rtt_ns: config.base_rtt_ns,
             in_flight: 0,
             srtt_ns: config.base_rtt_ns,
             sum_q10: u64::from(start_q10) * u64::from(paths),
             live: paths,
-        }
+        };
+        windows.set_cap(SHARE_ALL.into());
+        windows
+    }
+
+    fn set_cap(&mut self, share: u64) {
+        self.exact_cap_q10 = (u64::from(self.whole_q10) * share / u64::from(SHARE_ALL)) as u32;
+        self.cap_q10 = self.exact_cap_q10.max(ONE_PACKET);
     }
 
     /// First window of a path, packets x 2^10.
@@ -89,9 +89,11 @@ impl Windows {
         !self.paced && ((self.in_flight as u64 + 1) << 10) <= self.cap_q10 as u64
     }
 
-    /// Time between two packets when the cap is under one packet: a round trip over its part of a packet.
+    /// Time from one packet to the next where the cap is below one packet: a window of a quarter of a packet is one
+    /// packet in four round trips.
     pub(super) fn pace_ns(&self) -> Option<u64> {
-        (self.part_q10 > 0).then(|| (u64::from(self.srtt_ns) << 10) / u64::from(self.part_q10))
+        let below = self.exact_cap_q10 < ONE_PACKET;
+        below.then(|| (u64::from(self.srtt_ns) << 10) / u64::from(self.exact_cap_q10.max(1)))
     }
 
     /// Connections that share the peer's line, as its grant says.
@@ -115,13 +117,7 @@ impl Windows {
             return false;
         }
         self.share = share;
-        let cap = u64::from(self.whole_q10) * u64::from(share) / u64::from(SHARE_ALL);
-        self.cap_q10 = (cap as u32).max(ONE_PACKET);
-        self.part_q10 = if cap < u64::from(ONE_PACKET) {
-            (cap as u32).max(1)
-        } else {
-            0
-        };
+        self.set_cap(share.into());
         true
     }
 
@@ -129,10 +125,19 @@ impl Windows {
         self.share
     }
 
-    /// The window of a path after a report.
-    pub(super) fn update(&self, window_q10: u32, report: Report) -> u32 {
-        match &self.kernel {
-            Kernel::Aimd(aimd) => aimd.update(window_q10, report),
+    /// The window of a path after a report; with the delay of its queues, where one was measured.
+    pub(super) fn update(
+        &self,
+        window_q10: u32,
+        state: &mut nscc::State,
+        report: Report,
+        delay_ns: Option<u32>,
+        now: u64,
+    ) -> u32 {
+        match (&self.kernel, delay_ns) {
+            (Kernel::Aimd(aimd), _) => aimd.update(window_q10, report),
+            (Kernel::Nscc(nscc), Some(delay)) => nscc.update(window_q10, state, report, delay, now),
+            (Kernel::Nscc(_), None) => window_q10,
         }
     }
 
@@ -151,6 +156,27 @@ impl Windows {
     }
 }
 
-fn increase(packets: u32, bdp_q10: u32) -> u32 {
-    ((u64::from(packets) << 20) / u64::from(bdp_q10)).min(1 << 16) as u32
+fn kernel(config: &Config, settled: &Settled) -> Kernel {
+    let bdp_q10 = config.bdp_q10();
+    match config.congestion {
+        Congestion::Aimd {
+            increase_packets,
+            decrease_q10,
+            floor_q10,
+        } => {
+            let increase = (u64::from(increase_packets) << 20) / u64::from(bdp_q10);
+            Kernel::Aimd(Aimd {
+                increase_q10: increase.min(1 << 16) as u32,
+                decrease_q10,
+                floor_q10,
+                ..Aimd::new(bdp_q10, settled.window)
+            })
+        }
+        Congestion::Nscc => Kernel::Nscc(Nscc::new(
+            bdp_q10 / u32::from(settled.paths_per_plane),
+            config.packet_wire_bytes,
+            config.base_rtt_ns,
+            settled.window,
+        )),
+    }
 }

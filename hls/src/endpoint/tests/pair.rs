@@ -33,6 +33,10 @@ pub type Decide = Box<dyn FnMut(u64, usize, &Transmit, &mut Chance) -> Fate>;
 pub struct Chance(Rng);
 
 impl Chance {
+    pub fn new(seed: u64) -> Self {
+        Self(Rng::new(seed))
+    }
+
     pub fn per_mille(&mut self, n: u64) -> bool {
         self.0.next() % 1000 < n
     }
@@ -112,6 +116,8 @@ pub struct Pair {
     pub ends: [End; 2],
     pub delay_ns: u64,
     pub fate: Decide,
+    /// Changes packets on their way.
+    pub change: Box<dyn FnMut(&mut Packet)>,
     chance: Chance,
     heap: BinaryHeap<Reverse<(u64, u64)>>,
     events: BTreeMap<u64, What>,
@@ -178,6 +184,7 @@ impl Pair {
             ends: [end(a, seed), end(b, seed + 1)],
             delay_ns: 4_000,
             fate: Box::new(|_, _, _, _| Fate::Deliver),
+            change: Box::new(|_| {}),
             chance: Chance(Rng::new(seed ^ 0xfa7e)),
             heap: BinaryHeap::new(),
             events: BTreeMap::new(),
@@ -232,6 +239,36 @@ impl Pair {
             .post_send(now, CONNECTION, stream, request)
     }
 
+    pub fn receive(&mut self, at_end: usize, stream: u8, id: u64, at: u64, length: u32) {
+        let request = ReceiveRequest {
+            id,
+            address: BASE + at,
+            length,
+        };
+        let now = self.now;
+        self.ends[at_end]
+            .endpoint
+            .post_receive(now, CONNECTION, stream, request)
+            .expect("posted");
+    }
+
+    pub fn ask(&mut self, from: usize, stream: u8, id: u64, operation: WorkOperation) {
+        self.post(from, stream, WorkRequest { id, operation })
+            .expect("posted");
+    }
+
+    pub fn statuses(&self, end: usize) -> Vec<(u64, Status)> {
+        self.ends[end]
+            .completions
+            .iter()
+            .map(|c| (c.id, c.status))
+            .collect()
+    }
+
+    pub fn word(&mut self, end: usize, at: u64) -> u64 {
+        self.ends[end].host.load(BASE + at)
+    }
+
     fn push(&mut self, at: u64, what: What) {
         self.sequence += 1;
         self.heap.push(Reverse((at, self.sequence)));
@@ -272,6 +309,8 @@ impl Pair {
             Fate::Late(extra) => extra,
             _ => 0,
         };
+        let mut packet = over_the_wire(&out.packet, self.ends[end].endpoint.config().window);
+        (self.change)(&mut packet);
         for _ in 0..1 + u8::from(fate == Fate::Twice) {
             let what = What::Arrive {
                 to: 1 - end,
@@ -281,7 +320,7 @@ impl Pair {
                     entropy: out.entropy,
                     marked: fate == Fate::Mark,
                 },
-                packet: Box::new(out.packet.clone()),
+                packet: Box::new(packet.clone()),
                 payload: self.payload(end, out),
             };
             self.push(free + self.delay_ns + extra, what);
@@ -404,4 +443,14 @@ pub fn settled(config: &Config) -> Settled {
         streams: config.streams,
         slots: config.slots,
     }
+}
+
+/// The packet as it comes out of its bytes: what an endpoint sends is what the wire can say.
+fn over_the_wire(packet: &Packet, window: u16) -> Packet {
+    let payload_at = packet.header_len();
+    let mut bytes = vec![0xa5; payload_at + packet.payload_len()];
+    packet.emit(&mut bytes);
+    let (parsed, at) = Packet::parse(&bytes, window).expect("a packet of the format");
+    assert_eq!((&parsed, at), (packet, payload_at));
+    parsed
 }

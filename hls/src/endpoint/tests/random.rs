@@ -213,12 +213,22 @@ fn run(seed: u64) {
     let mtu = [256, 1024, 4096][(rng.next() % 3) as usize];
     let slots = [1, 4, 64][(rng.next() % 3) as usize];
     let slack = [0, 0, 3][(rng.next() % 3) as usize];
+    let congestion = match rng.next() % 3 {
+        0 => config::Congestion::Nscc,
+        _ => config::Congestion::default(),
+    };
+    let share = config::ShareConfig {
+        raise_idle: rng.next() % 2 == 0,
+        ..Default::default()
+    };
     let with = |end| Config {
         paths_per_plane,
         window,
         mtu,
         slots,
         slack,
+        congestion,
+        share,
         ..config(end, planes as usize)
     };
     let mut pair = Pair::with(seed, [with(0), with(1)]);

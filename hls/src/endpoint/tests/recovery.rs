@@ -1,6 +1,6 @@
 //! Loss, bursts, reordering, dead planes, dead paths: every flow ends, every byte is placed once.
 
-use super::pair::{Fate, Pair};
+use super::pair::{CONNECTION, Fate, Pair, config};
 use crate::endpoint::*;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -172,7 +172,7 @@ fn a_plane_that_comes_back_is_used_again() {
     for k in 8..16 {
         let path = pair.ends[0]
             .endpoint
-            .path_telemetry(super::pair::CONNECTION, crate::wire::PathId(k))
+            .path_telemetry(CONNECTION, crate::wire::PathId(k))
             .unwrap();
         assert_eq!(path.health, Health::Good, "path {k}");
         assert_eq!(path.epoch.0, 1, "path {k}");
@@ -206,7 +206,7 @@ fn a_plane_whose_link_goes_down_is_left_at_once() {
     let path = crate::wire::PathId(9);
     let path = pair.ends[0]
         .endpoint
-        .path_telemetry(super::pair::CONNECTION, path)
+        .path_telemetry(CONNECTION, path)
         .unwrap();
     assert_eq!(path.health, Health::Good);
 }
@@ -277,4 +277,130 @@ fn a_silence_that_ends_before_patience_does_is_survived() {
         });
         write_under(seed, 1 + seed as usize % 2, fate, 500_000_000);
     }
+}
+
+/// Part of the line that the payload of one write of 20 MB a plane takes, under loss of everything.
+fn goodput(seed: u64, planes: usize, per_mille: u64) -> f64 {
+    let mut pair = Pair::new(seed, planes);
+    let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
+    pair.lose(per_mille);
+    let length = 20_000_000 * planes as u32;
+    pair.write(0, 1, 0, 0, length, keys[1]);
+    pair.run_until_completed(0, 1, 50_000_000);
+    f64::from(length) * 8.0 / (planes as f64 * 100.0) / pair.now as f64
+}
+
+#[test]
+fn loss_costs_little_more_than_what_is_lost() {
+    // The targets of the transport's search for flows of 20 MB.
+    for (per_mille, target) in [(0, 0.95), (1, 0.945), (10, 0.93), (50, 0.88), (100, 0.83)] {
+        for planes in [1, 2] {
+            let mean = (0..3)
+                .map(|seed| goodput(seed, planes, per_mille))
+                .sum::<f64>()
+                / 3.0;
+            println!("{planes} planes, {per_mille} per mille: {mean:.4}");
+            assert!(
+                mean >= target,
+                "{planes} planes, {per_mille} per mille: {mean}"
+            );
+        }
+    }
+}
+
+#[test]
+fn numbers_wrap_under_loss() {
+    use crate::wire::{Epoch, Ordinal, Psn};
+    for (seed, planes) in [(1, 1), (2, 2)] {
+        let mut pair = Pair::new(seed, planes);
+        let keys = pair.with_memory(LENGTH as usize);
+        for end in &mut pair.ends {
+            let psn = Psn::new((1 << 24) - 128);
+            let (epoch, ordinal) = (Epoch(255), Ordinal(u16::MAX - 100));
+            end.endpoint
+                .preset_sequences(CONNECTION, epoch, psn, ordinal)
+                .unwrap();
+        }
+        pair.fate = Box::new(move |now, _, out, chance| {
+            let dead = planes > 1 && out.plane == 1 && now > 200_000;
+            if dead || chance.per_mille(50) {
+                Fate::Drop
+            } else {
+                Fate::Deliver
+            }
+        });
+        for n in 0..4 {
+            pair.write(0, n, 0, u64::from(LENGTH / 4) * n, LENGTH / 4, keys[1]);
+            pair.write(1, n, 1, 0, 0, keys[0]);
+        }
+        // Enough small ones that each path passes the end of its PSNs.
+        for n in 4..1000 {
+            pair.write(0, n, 2, 0, 0, keys[1]);
+        }
+        pair.run_until_completed(0, 1000, 20_000_000);
+        assert!(
+            pair.ends[0].host.bytes == pair.ends[1].host.bytes,
+            "seed {seed}"
+        );
+        assert!(
+            pair.ends[1].host.placed.iter().all(|count| *count == 1),
+            "seed {seed}"
+        );
+        let path = pair.ends[0]
+            .endpoint
+            .path_telemetry(CONNECTION, crate::wire::PathId(8));
+        assert_eq!(
+            path.map(|path| path.epoch.0),
+            (planes > 1).then_some(0),
+            "255 and one more"
+        );
+    }
+}
+
+#[test]
+fn more_messages_than_their_numbers_tell_apart() {
+    let with = |end| Config {
+        paths_per_plane: 1,
+        ..config(end, 1)
+    };
+    let mut pair = Pair::with(3, [with(0), with(1)]);
+    let keys = pair.with_memory(4096);
+    pair.lose(10);
+    let count = 70_000;
+    let mut posted = 0;
+    while pair.ends[0].completions.len() < count {
+        while posted < count && posted < pair.ends[0].completions.len() + 500 {
+            pair.write(0, posted as u64, 0, 0, 1, keys[1]);
+            posted += 1;
+        }
+        assert!(pair.step(1_000_000_000));
+    }
+    for (n, completion) in pair.ends[0].completions.iter().enumerate() {
+        assert_eq!((completion.id, completion.message), (n as u64, n as u16));
+    }
+    assert_eq!(pair.ends[1].host.placements, count as u64);
+}
+
+#[test]
+fn a_single_plane_whose_link_comes_back_in_time_goes_on() {
+    let mut pair = Pair::new(5, 1);
+    let keys = pair.with_memory(LENGTH as usize);
+    pair.write(0, 1, 0, 0, LENGTH, keys[1]);
+    pair.run_for(50_000);
+    for up in [false, true] {
+        for end in 0..2 {
+            let now = pair.now;
+            pair.ends[end].endpoint.handle_link(now, 0, up);
+        }
+        let dead: super::pair::Decide = Box::new(|_, _, _, _| Fate::Drop);
+        pair.fate = if up {
+            Box::new(|_, _, _, _| Fate::Deliver)
+        } else {
+            dead
+        };
+        pair.run_for(if up { 0 } else { 20_000_000 });
+    }
+    pair.run_until_completed(0, 1, 50_000_000);
+    assert_eq!(pair.ends[0].completions[0].status, Status::Ok);
+    assert!(pair.ends[0].host.bytes == pair.ends[1].host.bytes);
 }

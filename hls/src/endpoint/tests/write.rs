@@ -118,6 +118,63 @@ fn a_long_write_fills_the_line() {
 }
 
 #[test]
+fn the_other_kernel_fills_the_line_too() {
+    let with = |end| Config {
+        congestion: config::Congestion::Nscc,
+        ..config(end, 1)
+    };
+    let mut pair = Pair::with(12, [with(0), with(1)]);
+    let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
+    pair.write(0, 1, 0, 0, 20_000_000, keys[1]);
+    pair.run_until_completed(0, 1, 10_000_000);
+    let line = 20_000_000.0 * 8.0 / 100.0 / pair.now as f64;
+    assert!(line > 0.95, "{line}");
+}
+
+/// Packets that a sender gets away in a millisecond when the receiver grants a 65535th of the line.
+fn sent_with_the_least_share() -> u64 {
+    let mut pair = Pair::new(13, 1);
+    let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
+    pair.change = Box::new(|packet| {
+        if let Packet::Ack(ack) = packet {
+            ack.share = 1;
+        }
+    });
+    pair.write(0, 1, 0, 0, 100_000_000, keys[1]);
+    pair.run_for(1_000_000);
+    let before = pair.count(0, Counter::SentData);
+    pair.run_for(1_000_000);
+    pair.count(0, Counter::SentData) - before
+}
+
+#[test]
+fn a_window_below_one_packet_is_paced() {
+    assert!(sent_with_the_least_share() <= 1);
+}
+
+#[test]
+fn a_paced_sender_goes_on_when_the_share_comes_back() {
+    let mut pair = Pair::new(14, 1);
+    let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
+    let mut acks = 0;
+    pair.change = Box::new(move |packet| {
+        if let Packet::Ack(ack) = packet {
+            acks += 1;
+            // A tenth of a packet for a while: ten round trips from one to the next.
+            ack.share = if acks < 40 { 100 } else { u16::MAX };
+        }
+    });
+    pair.write(0, 1, 0, 0, 2_000_000, keys[1]);
+    pair.run_for(400_000);
+    assert!(
+        pair.count(0, Counter::SentData) < 100,
+        "{}",
+        pair.count(0, Counter::SentData)
+    );
+    pair.run_until_completed(0, 1, 5_000_000);
+}
+
+#[test]
 fn every_path_is_used_with_an_entropy_of_its_own() {
     let seen = Rc::new(RefCell::new(BTreeSet::new()));
     let mut pair = Pair::with(
