@@ -403,7 +403,7 @@ impl Default for ShareConfig {
         Self {
             epoch_ns: 10_000,
             gain_per_mille: 2_600,
-            raise_idle: false,
+            raise_idle: true,
         }
     }
 }

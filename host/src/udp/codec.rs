@@ -5,10 +5,7 @@
 //! about whether a packet is acceptable.
 
 use osprey_hls::endpoint::{Packet, Payload};
-use osprey_hls::wire::{
-    Ack, AckPacket, COMMON_LEN, CRC_LEN, CommonPacket, Control, Data, DataPacket, Nack, NackPacket,
-    PacketType, Probe, ProbePacket, WireError,
-};
+use osprey_hls::wire::{COMMON_LEN, CRC_LEN, WireError};
 use std::net::SocketAddrV4;
 
 /// Why a datagram is no packet.
@@ -51,13 +48,7 @@ pub fn encode(
     let payload_length = packet.payload_len();
     datagram.resize(start + header + payload_length, 0);
     let (head, body) = datagram[start..].split_at_mut(header);
-    match packet {
-        Packet::Data(data) => data.emit(&mut DataPacket::new_unchecked(head)),
-        Packet::Ack(ack) => ack.emit(head),
-        Packet::Nack(nack) => nack.emit(&mut NackPacket::new_unchecked(head)),
-        Packet::Probe(probe) => probe.emit(&mut ProbePacket::new_unchecked(head)),
-        Packet::Control(control) => control.emit(head),
-    }
+    packet.emit(head);
     match payload {
         Payload::None => {}
         Payload::Memory { address, .. } => read(*address, body),
@@ -78,38 +69,18 @@ pub fn decode(
     if found != crc(bytes, source, destination) {
         return Err(CodecError::Crc);
     }
-    let common = CommonPacket::new_checked(bytes)?;
-    let packet = match common.check_kind()? {
-        PacketType::Data => {
-            let view = DataPacket::new_checked(bytes)?;
-            let start = DataPacket::<&[u8]>::HEADER_LEN;
-            let payload = &bytes[start..start + usize::from(view.payload_length())];
-            return Ok((Packet::Data(Data::parse(&view)?), payload));
-        }
-        PacketType::Ack | PacketType::FenceAck => Packet::Ack(Ack::parse(
-            &AckPacket::new_unchecked(bytes, window(bytes)?),
-        )?),
-        PacketType::Nack => Packet::Nack(Nack::parse(&NackPacket::new_unchecked(bytes))?),
-        PacketType::Probe | PacketType::Fence => {
-            Packet::Probe(Probe::parse(&ProbePacket::new_unchecked(bytes))?)
-        }
-        PacketType::Control => Packet::Control(Control::parse(bytes)?),
-    };
-    Ok((packet, &[]))
+    let (packet, start) = Packet::parse(bytes, window(bytes))?;
+    let payload = &bytes[start..start + packet.payload_len()];
+    Ok((packet, payload))
 }
 
 /// W of an ACK, from its length and its number of blocks: whether it is the connection's is the endpoint's question.
-fn window(bytes: &[u8]) -> Result<u16, WireError> {
-    let blocks = usize::from(bytes[10]);
-    let vector = (bytes.len() - COMMON_LEN)
-        .checked_div(blocks)
-        .unwrap_or(0)
-        .saturating_sub(16);
-    match vector * 8 {
-        window @ (64 | 128 | 256) => Ok(window as u16),
-        other => Err(WireError::Field {
-            field: "W",
-            found: other as u64,
-        }),
+/// Of other packets, and of lengths that are no ACK's, the default.
+fn window(bytes: &[u8]) -> u16 {
+    let blocks = usize::from(bytes.get(10).copied().unwrap_or(0));
+    let vectors = bytes.len().saturating_sub(COMMON_LEN).checked_div(blocks);
+    match vectors.unwrap_or(0).saturating_sub(16) * 8 {
+        window @ (128 | 256) => window as u16,
+        _ => 64,
     }
 }

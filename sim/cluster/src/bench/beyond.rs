@@ -17,6 +17,7 @@ pub(super) fn figures() -> Result<Vec<Figure>, ScenarioError> {
     figures.extend(mixed()?);
     figures.extend(grey()?);
     figures.extend(straggler()?);
+    figures.extend(limited_senders()?);
     figures.extend(four_hundred()?);
     Ok(figures)
 }
@@ -210,6 +211,38 @@ fn straggler() -> Result<Vec<Figure>, ScenarioError> {
         &results,
         of(false),
     ));
+    figures.push(faultless(name, &results));
+    Ok(figures)
+}
+
+/// Seven of eight senders to one host are limited to 2 Gb/s by their own links: the eighth may have what they leave.
+fn limited_senders() -> Result<Vec<Figure>, ScenarioError> {
+    let mut scenario = scenario("limited", 64, 1);
+    for host in 57..64 {
+        let target = format!("host-to-leaf host {host}");
+        let action = Action::Rate { part: 0.02 };
+        scenario.faults.push(fault(&target, 0.0, None, action));
+    }
+    let mut flows = Workload::Incast {
+        senders: 8,
+        bytes: 1_000_000,
+        messages: 1,
+    }
+    .traffic(scenario.hosts()?, 1, Path::new("."))?;
+    flows
+        .flows
+        .iter_mut()
+        .filter(|flow| flow.from == 56)
+        .for_each(|flow| flow.bytes = 20_000_000);
+    let results = run(&scenario, &flows)?;
+    let free = |result: &RunResult| {
+        let flow = result.flows.iter().find(|flow| flow.from == 56);
+        flow.and_then(|flow| flow.completion_us)
+            .map_or(0.0, |us| 20e6 * 8e-5 / us)
+    };
+    let name = "seven of eight senders limited to 2 Gb/s";
+    let figure = format!("{name}: goodput of the eighth (limit about .84)");
+    let mut figures = over_seeds(&figure, "of line", Better::Higher, None, &results, free).to_vec();
     figures.push(faultless(name, &results));
     Ok(figures)
 }
