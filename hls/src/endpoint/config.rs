@@ -364,7 +364,7 @@ impl Default for ProbeConfig {
             timer_ns: 12_000,
             interval_ns: 5_000,
             train: 8,
-            tail: 2,
+            tail: 3,
             discount: 1,
             backoff_unit_ns: 1_024,
             backoff_first: 4,

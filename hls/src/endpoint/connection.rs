@@ -12,6 +12,7 @@ use super::return_path::{AckPlane, ReturnMask};
 use super::rng::Rng;
 use super::settle::Settled;
 use super::share::ShareTag;
+use super::silence::Slots;
 use super::stream::Stream;
 use super::timers::Timer;
 use super::tx_path::{TxPath, Unacked};
@@ -92,6 +93,10 @@ pub(super) struct Connection {
     pub last_redraw_ns: u64,
     /// The path over which the last FENCE went.
     pub fence_via: u8,
+    /// When what has been echoed was sent, on any path.
+    pub echoed: Slots,
+    /// When the last packet left.
+    pub last_sent_ns: u64,
     /// Whether an ACK has come, or probes have asked for one (see [`super::probe`]).
     pub heard: bool,
 }
@@ -129,6 +134,8 @@ impl Connection {
             share_tag: ShareTag::default(),
             last_redraw_ns: 0,
             fence_via: 0,
+            echoed: Slots::default(),
+            last_sent_ns: 0,
             heard: false,
         };
         for path in 0..paths {

@@ -58,7 +58,7 @@ impl Connection {
     }
 
     /// Whether a path could carry what another one gives up.
-    fn is_healthy(&self, core: &Core, path: usize) -> bool {
+    pub(super) fn is_healthy(&self, core: &Core, path: usize) -> bool {
         let state = &self.tx[path];
         state.health == Health::Good
             && state.unanswered == 0
@@ -67,7 +67,7 @@ impl Connection {
 
     /// Gives a path up, if another is healthy and its epochs are not used up too fast.
     pub(super) fn condemn(&mut self, core: &mut Core, path: usize, now: u64) -> bool {
-        let other = (0..self.tx.len()).any(|p| p != path && self.is_healthy(core, p));
+        let other = self.healthy_other(core, path).is_some();
         let health = core.config.health;
         let budget = self.tx[path].fence_budget_ns.max(now);
         let burst = u64::from(health.fence_burst - 1) * health.fence_interval_ns;

@@ -109,6 +109,8 @@ impl Connection {
         }
         let round_trip_ns = state.round_trip_ns(block, now);
         if let Some(rtt_ns) = round_trip_ns {
+            let age = u64::from(rtt_ns) + (u64::from(block.delay) << UNIT_SHIFT);
+            self.echoed.note(now.saturating_sub(age));
             self.on_round_trip(path, rtt_ns);
             self.on_answer(core, path, now);
         }

@@ -39,6 +39,7 @@ mod segment;
 mod settle;
 mod setup;
 mod share;
+mod silence;
 mod spray;
 mod stream;
 mod table;

@@ -19,7 +19,7 @@ impl Connection {
     /// Time from the last news of a path to its first probe.
     pub(super) fn probe_timer_ns(&self, core: &Core, path: usize) -> u64 {
         let srtt = u64::from(self.tx[path].srtt_ns.max(self.windows.srtt_ns));
-        let patient = srtt + srtt / 4 + u64::from(core.config.ack.delay_ns);
+        let patient = srtt + srtt / 16 + u64::from(core.config.ack.delay_ns);
         patient
             .max(core.config.probe.timer_ns.into())
             .max(self.probe_share_ns(core))
@@ -57,7 +57,7 @@ impl Connection {
 
     /// The timer of a path that is in use has come.
     pub(super) fn on_probe_timer(&mut self, core: &mut Core, path: usize, now: u64) {
-        if !self.tx[path].is_waiting() {
+        if !self.tx[path].is_waiting() && self.tx[path].unanswered == 0 {
             return;
         }
         if self.tx[path].health == Health::Good {
@@ -77,7 +77,8 @@ impl Connection {
             );
         }
         let train = core.config.probe.train;
-        if self.tx[path].unanswered < train {
+        if self.tx[path].unanswered < train || self.is_undecided(core, path) {
+            self.compare(core, path, now);
             self.send_timer_probe(core, path, now);
             let wait = if self.tx[path].unanswered < train {
                 self.probe_interval_ns(core)
@@ -88,6 +89,14 @@ impl Connection {
         } else if !self.condemn(core, path, now) {
             self.back_off(core, path, now);
         }
+    }
+
+    /// Whether more probes are to tell if the path is silent alone: at most four trains.
+    fn is_undecided(&self, core: &Core, path: usize) -> bool {
+        let most = core.config.probe.train.saturating_mul(4);
+        self.tx[path].unanswered < most
+            && !self.is_silent_alone(core, path)
+            && self.healthy_other(core, path).is_some()
     }
 
     /// Nothing is left to move to: waits double, and end in a report.
@@ -105,6 +114,14 @@ impl Connection {
             path,
             now + (u64::from(probe.backoff_unit_ns) << exponent),
         );
+    }
+
+    /// A path with nothing in flight is probed before it takes packets.
+    pub(super) fn ask_first(&mut self, core: &mut Core, path: usize, now: u64) {
+        self.tx[path].since_ns = now;
+        self.send_timer_probe(core, path, now);
+        let due = now + self.probe_timer_ns(core, path);
+        self.set_path_timer(core, path, due);
     }
 
     fn send_timer_probe(&mut self, core: &mut Core, path: usize, now: u64) {
@@ -133,6 +150,7 @@ impl Connection {
     pub(super) fn forget_probes(&mut self, path: usize) {
         let state = &mut self.tx[path];
         (state.unanswered, state.backoff) = (0, 0);
+        state.probed.clear();
         if !std::mem::replace(&mut state.counted, true) {
             self.windows.in_flight += u32::from(state.in_flight);
         }

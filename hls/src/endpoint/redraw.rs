@@ -1,6 +1,6 @@
 //! New entropy for a poor path (T-2.11): one whose window stays under half the mean drains, then draws.
 //!
-//! Same epoch. Never on marks alone: then all connections crowd on the same spines.
+//! Same epoch; a probe goes first. Never on marks alone: then all connections crowd on the same spines.
 
 use super::connection::Connection;
 use super::core::Core;
@@ -47,5 +47,7 @@ impl Connection {
             EventKind::Redraw,
             entropy,
         );
+        // The new way may be dead: no packet takes it before a probe has come back.
+        self.ask_first(core, path, now);
     }
 }

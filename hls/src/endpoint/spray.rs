@@ -177,6 +177,7 @@ impl Connection {
             state.since_ns = now;
         }
         let ordinal = state.log(Some(unacked), now);
+        self.last_sent_ns = now;
         state.in_flight += 1;
         state.counts.sent += 1;
         state.counts.resent += u64::from(again);

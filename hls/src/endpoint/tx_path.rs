@@ -6,6 +6,7 @@
 //! [`super::probe`], [`super::fence`].
 
 use super::health::Health;
+use super::silence::Slots;
 use super::telemetry::PathCounts;
 use super::timers::Timer;
 use crate::cc::nscc;
@@ -67,6 +68,8 @@ pub(super) struct TxPath {
     pub health: Health,
     /// Probes of the timer since the last newer block.
     pub unanswered: u8,
+    /// When those were sent.
+    pub probed: Slots,
     /// Exponent of the back-off when the train was not answered and nothing is left to move to.
     pub backoff: u8,
     /// Whether its packets count in the connection's window.
@@ -113,6 +116,7 @@ impl TxPath {
             entropy,
             health: Health::Good,
             unanswered: 0,
+            probed: Slots::default(),
             backoff: 0,
             counted: true,
             draining: false,
