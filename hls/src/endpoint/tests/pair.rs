@@ -22,6 +22,8 @@ pub enum Fate {
     Drop,
     /// Held back for so long: others overtake it.
     Late(u64),
+    /// Both.
+    MarkLate(u64),
     /// Delivered twice.
     Twice,
 }
@@ -306,7 +308,7 @@ impl Pair {
                 self.dropped += 1;
                 return;
             }
-            Fate::Late(extra) => extra,
+            Fate::Late(extra) | Fate::MarkLate(extra) => extra,
             _ => 0,
         };
         let mut packet = over_the_wire(&out.packet, self.ends[end].endpoint.config().window);
@@ -318,7 +320,7 @@ impl Pair {
                     plane: plane as u8,
                     source: self.ends[end].addresses[plane],
                     entropy: out.entropy,
-                    marked: fate == Fate::Mark,
+                    marked: matches!(fate, Fate::Mark | Fate::MarkLate(_)),
                 },
                 packet: Box::new(packet.clone()),
                 payload: self.payload(end, out),
