@@ -22,8 +22,6 @@ pub enum Fate {
     Drop,
     /// Held back for so long: others overtake it.
     Late(u64),
-    /// Both.
-    MarkLate(u64),
     /// Delivered twice.
     Twice,
 }
@@ -308,7 +306,7 @@ impl Pair {
                 self.dropped += 1;
                 return;
             }
-            Fate::Late(extra) | Fate::MarkLate(extra) => extra,
+            Fate::Late(extra) => extra,
             _ => 0,
         };
         let mut packet = over_the_wire(&out.packet, self.ends[end].endpoint.config().window);
@@ -320,7 +318,7 @@ impl Pair {
                     plane: plane as u8,
                     source: self.ends[end].addresses[plane],
                     entropy: out.entropy,
-                    marked: matches!(fate, Fate::Mark | Fate::MarkLate(_)),
+                    marked: fate == Fate::Mark,
                 },
                 packet: Box::new(packet.clone()),
                 payload: self.payload(end, out),
