@@ -54,11 +54,12 @@ impl Endpoint {
     /// A path of a connection, by its number on the wire.
     pub fn path_telemetry(&self, connection: ConnectionId, path: PathId) -> Option<PathTelemetry> {
         let connection = self.connections.get(connection.value())?;
-        let path = &connection.tx[connection.path_index(path)?];
+        let index = connection.path_index(path)?;
+        let path = &connection.tx[index];
         Some(PathTelemetry {
             health: path.health,
             epoch: path.epoch,
-            entropy: path.entropy,
+            entropy: connection.marks[index].entropy,
             window_q10: path.window_q10,
             in_flight: path.in_flight,
             resends_waiting: path.resend.len() as u32,
