@@ -62,6 +62,16 @@ pub(super) struct ConnectionPlane {
     pub peer_return_mask: u16,
 }
 
+/// What is needed of a sender's path where nothing else of it is: by the choice among paths, and by ACKs that
+/// travel on it. Those of a plane lie in one cache line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PathMark {
+    /// See [`super::spray`].
+    pub score: i16,
+    /// UDP source port.
+    pub entropy: u16,
+}
+
 /// One connection.
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -76,8 +86,8 @@ pub(super) struct Connection {
     pub windows: Windows,
     /// Sender's paths, plane by plane.
     pub tx: Vec<TxPath>,
-    /// Scores of the sender's paths (see [`super::spray`]).
-    pub scores: Vec<i16>,
+    /// Scores and entropies of the sender's paths.
+    pub marks: Vec<PathMark>,
     /// Receiver's paths.
     pub rx: Vec<PathSequence>,
     pub planes: ArrayVec<ConnectionPlane, PLANES_MAX>,
@@ -108,7 +118,7 @@ impl Connection {
         let windows = Windows::new(config, &settled);
         let tx_path = |_| {
             let first = windows.start_q10();
-            TxPath::new(settled.window, first, config.base_rtt_ns, rng.entropy())
+            TxPath::new(settled.window, first, config.base_rtt_ns)
         };
         let mut connection = Self {
             number: established.connection,
@@ -120,7 +130,12 @@ impl Connection {
             ended: false,
             tx: (0..paths).map(tx_path).collect(),
             windows,
-            scores: vec![0; paths],
+            marks: (0..paths)
+                .map(|_| PathMark {
+                    score: 0,
+                    entropy: rng.entropy(),
+                })
+                .collect(),
             rx: (0..paths)
                 .map(|_| PathSequence::new(settled.window))
                 .collect(),
@@ -207,7 +222,7 @@ impl Connection {
         );
         set(&mut masks.probe, state.probes_due > 0);
         set(&mut masks.waiting, in_flight > 0);
-        self.scores[path] = log2(state.window_q10) - log2(state.srtt_ns) - log2(in_flight + 1);
+        self.marks[path].score = log2(state.window_q10) - log2(state.srtt_ns) - log2(in_flight + 1);
     }
 
     /// Whether the connection has something that may leave by a plane now.

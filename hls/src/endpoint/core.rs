@@ -100,6 +100,15 @@ impl Core {
         }
     }
 
+    /// Takes a connection out of all queues, so that the next one of its number starts with none.
+    pub(super) fn forget(&mut self, number: u32) {
+        for queues in &mut self.planes {
+            queues.acks.retain(|queued| *queued != number);
+            queues.turn.retain(|queued| *queued != number);
+            queues.urgent.retain(|urgent| urgent.connection() != number);
+        }
+    }
+
     /// Queues an answer for a plane.
     pub(super) fn urgent(&mut self, plane: usize, urgent: Urgent) {
         let queue = &mut self.planes[plane].urgent;

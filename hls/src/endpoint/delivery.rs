@@ -51,7 +51,11 @@ impl Connection {
     ) {
         let half = &mut self.streams[usize::from(stream)];
         let oldest = half.first_receive == message.receive;
-        let Some(receive) = half.receives.pop_front().filter(|_| oldest) else {
+        let Some(receive) = (if oldest {
+            half.receives.pop_front()
+        } else {
+            None
+        }) else {
             self.refuse_message(core, stream, number, NackReason::InvalidRequest, now);
             self.fail(core, now, None, Status::RemoteInvalid);
             return;

@@ -171,8 +171,8 @@ impl Connection {
             self.set_path_timer(core, path, now + u64::from(health.return_max_ns));
             return;
         }
+        self.marks[path].entropy = core.rng.entropy();
         let state = &mut self.tx[path];
-        state.entropy = core.rng.entropy();
         // An answer to a probe of the entropy before would say nothing of this one.
         state.log.clear();
         state.walked = state.next_ordinal;

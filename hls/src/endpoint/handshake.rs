@@ -89,6 +89,7 @@ impl Endpoint {
             connection.end(&mut self.core, None, Status::Flushed);
         }
         self.connections.remove(connection.value());
+        self.core.forget(connection.value());
         self.setups[connection.value() as usize] = None;
         Ok(())
     }

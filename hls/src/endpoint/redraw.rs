@@ -35,8 +35,8 @@ impl Connection {
         let state = &mut self.tx[path];
         state.draining = false;
         state.packets_on_entropy = 0;
-        state.entropy = core.rng.entropy();
-        let entropy = u64::from(state.entropy);
+        let entropy = core.rng.entropy();
+        self.marks[path].entropy = entropy;
         let half_mean = self.windows.mean_q10() / 2;
         self.set_window(path, half_mean.max(1));
         core.counters.bump(Counter::Redraws);
@@ -45,7 +45,7 @@ impl Connection {
             self.number,
             self.path_id(path),
             EventKind::Redraw,
-            entropy,
+            entropy.into(),
         );
         // The new way may be dead: no packet takes it before a probe has come back.
         self.ask_first(core, path, now);

@@ -49,7 +49,7 @@ impl Connection {
             .with(flag(last, Flags::LAST));
         out.plane = plane as u8;
         out.destination = self.peer_planes[plane];
-        out.entropy = self.tx[path].entropy;
+        out.entropy = self.marks[path].entropy;
         out.payload = message.payload(offset, length);
         out.packet = Packet::Data(Data {
             common: Common {

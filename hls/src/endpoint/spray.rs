@@ -123,15 +123,15 @@ impl Connection {
     /// The best open path of a plane.
     fn choose(&self, plane: usize) -> Option<usize> {
         let masks = &self.planes[plane];
-        let scores = &self.scores[plane * self.per_plane()..];
+        let marks = &self.marks[plane * self.per_plane()..];
         let above = masks.open & !((2_u32 << masks.last) - 1) as u16;
         let mut best: Option<(i16, usize)> = None;
         for mut part in [above, masks.open & !above] {
             while part != 0 {
                 let k = part.trailing_zeros() as usize;
                 part &= part - 1;
-                if best.is_none_or(|(score, _)| scores[k] > score) {
-                    best = Some((scores[k], k));
+                if best.is_none_or(|(score, _)| marks[k].score > score) {
+                    best = Some((marks[k].score, k));
                 }
             }
         }

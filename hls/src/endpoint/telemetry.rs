@@ -89,7 +89,7 @@ impl Endpoint {
             counts: path.counts,
             health: path.health,
             epoch: path.epoch,
-            entropy: path.entropy,
+            entropy: connection.marks[index].entropy,
             window_q10: path.window_q10,
             in_flight: path.in_flight,
             resends_waiting: path.resend.len() as u32,

@@ -63,8 +63,6 @@ pub(super) struct TxPath {
     /// Whether a block has come in this epoch, and its ordinal.
     pub echoed: Option<Ordinal>,
     pub epoch: Epoch,
-    /// UDP source port.
-    pub entropy: u16,
     pub health: Health,
     /// Probes of the timer since the last newer block.
     pub unanswered: u8,
@@ -99,7 +97,7 @@ pub(super) struct TxPath {
 }
 
 impl TxPath {
-    pub(super) fn new(window: u16, window_q10: u32, srtt_ns: u32, entropy: u16) -> Self {
+    pub(super) fn new(window: u16, window_q10: u32, srtt_ns: u32) -> Self {
         Self {
             log: VecDeque::new(),
             resend: VecDeque::new(),
@@ -113,7 +111,6 @@ impl TxPath {
             marked: 0,
             echoed: None,
             epoch: Epoch(0),
-            entropy,
             health: Health::Good,
             unanswered: 0,
             probed: Slots::default(),

@@ -189,7 +189,7 @@ impl Connection {
     pub(super) fn address(&self, plane: usize, path: usize, packet: Packet, out: &mut Transmit) {
         out.plane = plane as u8;
         out.destination = self.peer_planes[plane];
-        out.entropy = self.tx[path].entropy;
+        out.entropy = self.marks[path].entropy;
         out.packet = packet;
         out.payload = Payload::None;
     }

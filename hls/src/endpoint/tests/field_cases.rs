@@ -316,3 +316,156 @@ fn packets_for_nobody_are_counted_and_change_nothing() {
     };
     assert_eq!(pair.post(0, 4, request), Err(refused));
 }
+
+#[test]
+fn field_case_17_a_hole_stops_the_sender_a_window_further() {
+    let probe = config::ProbeConfig {
+        timer_ns: 1_000_000,
+        ..Default::default()
+    };
+    let with = |end| Config {
+        probe,
+        ..one_path(end)
+    };
+    let mut pair = Pair::with(7, [with(0), with(1)]);
+    let keys = pair.with_memory(200 * 4096);
+    let open = Rc::new(Cell::new(false));
+    let (gate, highest) = (open.clone(), Rc::new(Cell::new(0)));
+    let seen = highest.clone();
+    pair.fate = Box::new(move |_, _, out, _| match &out.packet {
+        Packet::Data(data) => {
+            seen.set(seen.get().max(data.common.psn.value()));
+            // The first one is lost again and again; all others arrive and are acknowledged.
+            if data.common.psn.value() == 0 && !gate.get() {
+                Fate::Drop
+            } else {
+                Fate::Deliver
+            }
+        }
+        _ => Fate::Deliver,
+    });
+    pair.write(0, 1, 0, 0, 200 * 4096, keys[1]);
+    pair.run_for(500_000);
+    assert_eq!(
+        highest.get(),
+        63,
+        "not a PSN at or beyond the cumulative one + W"
+    );
+    assert_eq!(pair.count(1, Counter::DropWindow), 0);
+    open.set(true);
+    pair.run_until_completed(0, 1, 10_000_000);
+    assert!(pair.ends[0].host.bytes == pair.ends[1].host.bytes);
+}
+
+#[test]
+fn a_gap_is_acknowledged_at_once() {
+    let ack = config::AckConfig {
+        delay_ns: 500_000,
+        every_packets: 64,
+        ..Default::default()
+    };
+    let with = |end| Config {
+        ack,
+        ..one_path(end)
+    };
+    let mut pair = Pair::with(8, [with(0), with(1)]);
+    let keys = pair.with_memory(1 << 20);
+    pair.fate = Box::new(|_, _, out, _| match &out.packet {
+        Packet::Data(data) if data.common.ordinal == Ordinal(3) => Fate::Drop,
+        Packet::Probe(_) => Fate::Drop,
+        _ => Fate::Deliver,
+    });
+    pair.write(0, 1, 0, 0, 1 << 20, keys[1]);
+    // The first packet asks for an ACK; packet 4 shows the gap after 5 packet times and the way.
+    pair.run_for(7_000);
+    assert_eq!(pair.count(1, Counter::SentAcks), 2);
+    pair.run_for(5_000);
+    assert_eq!(pair.count(0, Counter::Losses), 1);
+}
+
+#[test]
+fn a_receive_request_is_filled_once() {
+    let mut pair = Pair::new(9, 1);
+    pair.with_memory(65536);
+    for id in 0..2 {
+        let (now, address) = (pair.now, BASE + 8192 * id);
+        let request = ReceiveRequest {
+            id,
+            address,
+            length: 8192,
+        };
+        pair.ends[1]
+            .endpoint
+            .post_receive(now, CONNECTION, 0, request)
+            .unwrap();
+    }
+    // Two SENDs claim the same request; the second one is a lie.
+    pair.change = Box::new(|packet| {
+        if let Packet::Data(data) = packet {
+            data.address = 0;
+        }
+    });
+    // The end of the first is late, so that the second is there before anything is delivered.
+    pair.fate = Box::new(|_, _, out, _| match &out.packet {
+        Packet::Data(data) if data.message == 0 && data.offset > 0 => Fate::Late(5_000),
+        _ => Fate::Deliver,
+    });
+    for (id, length) in [(0, 8192), (1, 100)] {
+        pair.ask(
+            0,
+            0,
+            id,
+            WorkOperation::Send {
+                local: BASE,
+                length,
+            },
+        );
+    }
+    pair.run_for(1_000_000);
+    let found: Vec<_> = pair.ends[1]
+        .completions
+        .iter()
+        .map(|c| (c.id, c.status))
+        .collect();
+    assert_eq!(found[0], (0, Status::Ok));
+    assert_eq!(
+        found[1..],
+        [(1, Status::Flushed)],
+        "no second one is filled by it"
+    );
+    assert!(
+        pair.statuses(0)
+            .iter()
+            .any(|(_, status)| *status == Status::RemoteInvalid)
+    );
+}
+
+#[test]
+fn a_packet_that_was_only_late_is_not_sent_again() {
+    let mut pair = Pair::with(10, [one_path(0), one_path(1)]);
+    let keys = pair.with_memory(3 * 4096);
+    pair.fate = Box::new(|_, _, _, _| Fate::Drop);
+    pair.write(0, 1, 0, 0, 3 * 4096, keys[1]);
+    pair.run_for(1_100);
+    assert_eq!(pair.count(0, Counter::SentData), 3);
+    let mut overtaken = ack(1, 2, 2);
+    for psn in [0, 2] {
+        overtaken.blocks[0].bitvector.toggle(Psn::new(psn));
+    }
+    let mut whole = ack(3, 2, 3);
+    for psn in 0..3 {
+        whole.blocks[0].bitvector.toggle(Psn::new(psn));
+    }
+    // The same echo, one packet more; both come before the resend has left.
+    pair.inject(0, &Packet::Ack(overtaken), &[]);
+    pair.inject(0, &Packet::Ack(whole), &[]);
+    pair.run_for(100_000);
+    assert_eq!(
+        (
+            pair.count(0, Counter::Losses),
+            pair.count(0, Counter::Resends)
+        ),
+        (1, 0)
+    );
+    assert_eq!(pair.ends[0].completions.len(), 1);
+}

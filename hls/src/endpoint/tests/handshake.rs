@@ -468,3 +468,18 @@ fn a_bye_for_nobody_is_answered_with_zeros() {
     );
     assert_eq!(out.destination, address(0, 0));
 }
+
+#[test]
+fn a_released_number_leaves_no_turn_behind() {
+    let mut pair = Pair::new(13, 1);
+    let keys = pair.with_memory(65536);
+    let connection = super::pair::CONNECTION;
+    for life in 0..3 {
+        pair.post_write(connection, life, 65536, keys[1]);
+        let turn = pair.ends[0].endpoint.core.planes[0].turn.len();
+        assert_eq!(turn, 1, "life {life}: one turn a connection");
+        pair.ends[0].endpoint.release(connection).unwrap();
+        let established = pair.established(0);
+        pair.ends[0].endpoint.establish(0, established).unwrap();
+    }
+}

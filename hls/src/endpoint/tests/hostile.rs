@@ -4,8 +4,8 @@
 use super::pair::{BASE, CONNECTION, Chance, Fate, Pair, address, config};
 use crate::endpoint::*;
 use crate::wire::{
-    Ack, Common, ConnectionId, Data, Epoch, Flags, Incarnation, Nack, NackReason, Operation,
-    Ordinal, PacketType, PathId, Probe, Psn,
+    Ack, Common, Data, Epoch, Flags, Incarnation, Nack, NackReason, Operation, Ordinal, PacketType,
+    PathId, Probe, Psn,
 };
 use arrayvec::ArrayVec;
 
@@ -124,49 +124,37 @@ fn packet(chance: &mut Chance, key: crate::wire::Key) -> Packet {
     }
 }
 
+/// A pair whose end 1 has work and receive requests posted, and the key of the half of its memory that is
+/// registered.
+fn pair_at_work(seed: u64) -> (Pair, crate::wire::Key) {
+    let congestion = [config::Congestion::default(), config::Congestion::Nscc][seed as usize % 2];
+    let mut pair = Pair::with(
+        seed,
+        [0, 1].map(|end| Config {
+            congestion,
+            ..config(end, 2)
+        }),
+    );
+    // The honest side does not learn that its name is abused: it goes on.
+    pair.fate = Box::new(|_, _, out, _| match out.packet {
+        Packet::Nack(_) | Packet::Control(_) => Fate::Drop,
+        _ => Fate::Deliver,
+    });
+    let keys = pair.with_memory(2 * LENGTH);
+    pair.ends[1].endpoint.deregister(keys[1]).unwrap();
+    let key = pair.register(1, LENGTH as u64);
+    for id in 0..20 {
+        pair.receive(1, 0, id, 0, 9000);
+        pair.write(1, id, 0, 0, 9000, keys[0]);
+    }
+    (pair, key)
+}
+
 #[test]
 fn a_peer_that_says_anything_breaks_nothing() {
     for seed in 0..60 {
-        let congestion =
-            [config::Congestion::default(), config::Congestion::Nscc][seed as usize % 2];
-        let with = |end| Config {
-            congestion,
-            ..config(end, 2)
-        };
-        let mut pair = Pair::with(seed, [with(0), with(1)]);
+        let (mut pair, key) = pair_at_work(seed);
         let mut chance = Chance::new(seed);
-        // The honest side does not learn that its name is abused: it goes on.
-        pair.fate = Box::new(|_, _, out, _| match out.packet {
-            Packet::Nack(_) | Packet::Control(_) => Fate::Drop,
-            _ => Fate::Deliver,
-        });
-        let keys = pair.with_memory(2 * LENGTH);
-        // Half of the memory is registered: the host panics where a byte is written outside of its bytes.
-        pair.ends[1].endpoint.deregister(keys[1]).unwrap();
-        let key = pair.register(1, LENGTH as u64);
-        for id in 0..20 {
-            let request = ReceiveRequest {
-                id,
-                address: BASE,
-                length: 9000,
-            };
-            let now = pair.now;
-            pair.ends[1]
-                .endpoint
-                .post_receive(now, CONNECTION, 0, request)
-                .unwrap();
-            let operation = WorkOperation::Write {
-                local: BASE,
-                length: 9000,
-                remote: BASE,
-                key: keys[0],
-            };
-            let request = WorkRequest { id, operation };
-            pair.ends[1]
-                .endpoint
-                .post_send(now, CONNECTION, 0, request)
-                .unwrap();
-        }
         for _ in 0..3000 {
             let packet = packet(&mut chance, key);
             let plane = chance.below(2) as u8;
@@ -183,15 +171,11 @@ fn a_peer_that_says_anything_breaks_nothing() {
             let pause = chance.below(3_000);
             pair.run_for(pause);
         }
-        assert!(
-            pair.ends[1].host.placed[LENGTH..]
-                .iter()
-                .all(|count| *count == 0),
-            "seed {seed}"
-        );
+        let outside = &pair.ends[1].host.placed[LENGTH..];
+        assert!(outside.iter().all(|count| *count == 0), "seed {seed}");
         // It still ends: by completion or by an error.
         let now = pair.now;
-        let _ = pair.ends[1].endpoint.close(now, ConnectionId::new(1));
+        let _ = pair.ends[1].endpoint.close(now, CONNECTION);
         pair.run_for(20_000_000);
         let sends = pair.ends[1]
             .completions

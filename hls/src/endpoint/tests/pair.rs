@@ -150,23 +150,27 @@ impl Pair {
 
     pub fn with(seed: u64, configs: [Config; 2]) -> Self {
         println!("seed {seed}");
-        let settled = settled(&configs[0]);
         let mut pair = Self::unconnected(seed, configs);
         for end in 0..2 {
-            let established = Established {
-                connection: CONNECTION,
-                incarnation: Incarnation(7 + end as u16),
-                peer_connection: CONNECTION,
-                peer_incarnation: Incarnation(8 - end as u16),
-                peer_planes: pair.ends[1 - end].addresses.clone(),
-                settled,
-            };
+            let established = pair.established(end);
             pair.ends[end]
                 .endpoint
                 .establish(0, established)
                 .expect("a connection");
         }
         pair
+    }
+
+    /// The connection of the pair as one end sees it.
+    pub fn established(&self, end: usize) -> Established {
+        Established {
+            connection: CONNECTION,
+            incarnation: Incarnation(7 + end as u16),
+            peer_connection: CONNECTION,
+            peer_incarnation: Incarnation(8 - end as u16),
+            peer_planes: self.ends[1 - end].addresses.clone(),
+            settled: settled(self.ends[0].endpoint.config()),
+        }
     }
 
     pub fn unconnected(seed: u64, configs: [Config; 2]) -> Self {

@@ -1,7 +1,7 @@
 //! Random requests of all kinds in both directions under random faults: all end, memory is right, nothing
 //! happens twice. A failure prints its seed; `OSPREY_SEEDS=from..to` runs others.
 
-use super::pair::{BASE, CONNECTION, Chance, Fate, Pair, config};
+use super::pair::{BASE, Chance, Fate, Pair, config};
 use crate::endpoint::rng::Rng;
 use crate::endpoint::*;
 use crate::wire::Key;
@@ -95,84 +95,39 @@ fn length(rng: &mut Rng) -> u32 {
     }
 }
 
-/// Posts a random request of `end`.
-fn ask(pair: &mut Pair, rng: &mut Rng, end: usize, n: u64, keys: [Key; 2]) -> Asked {
-    let at = end as u64 * HALF + n * PLACE;
-    let (local, remote, key, local_key) = (BASE + at, BASE + at, keys[1 - end], keys[end]);
-    let (length, stream) = (length(rng), (rng.next() % 4) as u8);
-    let receive = |pair: &mut Pair| {
-        let request = ReceiveRequest {
-            id: n,
-            address: remote,
-            length: length.max(1),
-        };
-        let now = pair.now;
-        let peer = &mut pair.ends[1 - end].endpoint;
-        peer.post_receive(now, CONNECTION, stream, request)
-            .expect("posted");
-    };
-    let (operation, expect) = match rng.next() % 7 {
-        0 | 1 => (
-            WorkOperation::Write {
-                local,
-                length,
-                remote,
-                key,
-            },
-            Expect::Same(length as usize),
-        ),
-        2 => {
-            let operation = WorkOperation::WriteImm {
-                local,
-                length,
-                remote,
-                key,
-                immediate: 7,
-            };
-            (operation, Expect::Same(length as usize))
-        }
-        3 => {
-            receive(pair);
-            (
-                WorkOperation::Send { local, length },
-                Expect::Same(length as usize),
-            )
-        }
-        4 => {
-            receive(pair);
-            let operation = WorkOperation::SendImm {
-                local,
-                length,
-                immediate: 8,
-            };
-            (operation, Expect::Same(length as usize))
-        }
+/// A random operation on the place of request `n` of `end`, with its length and what must come of it.
+fn draw(rng: &mut Rng, end: usize, n: u64, keys: [Key; 2]) -> (WorkOperation, Expect) {
+    let at = BASE + end as u64 * HALF + n * PLACE;
+    let (local, remote, key, local_key) = (at, at, keys[1 - end], keys[end]);
+    let length = length(rng);
+    let same = Expect::Same(length as usize);
+    #[rustfmt::skip]
+    let drawn = match rng.next() % 7 {
+        0 | 1 => (WorkOperation::Write { local, length, remote, key }, same),
+        2 => (WorkOperation::WriteImm { local, length, remote, key, immediate: 7 }, same),
+        3 => (WorkOperation::Send { local, length }, same),
+        4 => (WorkOperation::SendImm { local, length, immediate: 8 }, same),
         5 => {
             let local = local + PLACE / 2;
-            let operation = WorkOperation::Read {
-                local,
-                local_key,
-                length,
-                remote,
-                key,
-            };
-            (operation, Expect::Read(length as usize))
+            let read = WorkOperation::Read { local, local_key, length, remote, key };
+            (read, Expect::Read(length as usize))
         }
         _ => {
-            let counter = BASE + 2 * HALF;
-            let add = 1;
-            let operation = WorkOperation::FetchAdd {
-                local,
-                local_key,
-                remote: counter,
-                key,
-                add,
-            };
-            (operation, Expect::Atomic)
+            let remote = BASE + 2 * HALF;
+            (WorkOperation::FetchAdd { local, local_key, remote, key, add: 1 }, Expect::Atomic)
         }
     };
-    pair.post(end, stream, WorkRequest { id: n, operation })
-        .expect("posted");
+    drawn
+}
+
+/// Posts a random request of `end`, and the receive request that it needs.
+fn ask(pair: &mut Pair, rng: &mut Rng, end: usize, n: u64, keys: [Key; 2]) -> Asked {
+    let at = end as u64 * HALF + n * PLACE;
+    let ((operation, expect), stream) = (draw(rng, end, n, keys), (rng.next() % 4) as u8);
+    if let WorkOperation::Send { length, .. } | WorkOperation::SendImm { length, .. } = operation {
+        pair.receive(1 - end, stream, n, at, length.max(1));
+    }
+    pair.ask(end, stream, n, operation);
     Asked { end, at, expect }
 }
 

@@ -2,7 +2,8 @@
 
 use super::pair::{CONNECTION, Fate, Pair, config};
 use crate::endpoint::*;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 const LENGTH: u32 = 4 << 20;
@@ -214,7 +215,7 @@ fn a_plane_whose_link_goes_down_is_left_at_once() {
 #[test]
 fn a_dead_entropy_is_drawn_again() {
     // Half of all entropies lead nowhere.
-    let pair = write_under(
+    let mut pair = write_under(
         6,
         2,
         Box::new(|_, from, out, _| {
@@ -227,6 +228,14 @@ fn a_dead_entropy_is_drawn_again() {
         20_000_000,
     );
     assert!(pair.count(0, Counter::Condemned) > 0);
+    pair.run_for(30_000_000);
+    for path in (0..16).map(crate::wire::PathId) {
+        let path = pair.ends[0]
+            .endpoint
+            .path_telemetry(CONNECTION, path)
+            .unwrap();
+        assert_eq!((path.health, path.entropy & 1), (Health::Good, 0));
+    }
 }
 
 #[test]
@@ -403,4 +412,92 @@ fn a_single_plane_whose_link_comes_back_in_time_goes_on() {
     pair.run_until_completed(0, 1, 50_000_000);
     assert_eq!(pair.ends[0].completions[0].status, Status::Ok);
     assert!(pair.ends[0].host.bytes == pair.ends[1].host.bytes);
+}
+
+#[test]
+fn a_poor_path_drains_before_it_draws_a_new_entropy() {
+    // Windows that bind (the way is longer than they are made for) and do not grow: every path is needed, the poor
+    // one's only falls.
+    let congestion = config::Congestion::Aimd {
+        increase_packets: 0,
+        decrease_q10: 205,
+        floor_q10: 256,
+    };
+    let with = |end| Config {
+        congestion,
+        ..config(end, 1)
+    };
+    let mut pair = Pair::with(6, [with(0), with(1)]);
+    pair.delay_ns = 20_000;
+    let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
+    let path = pair.ends[0]
+        .endpoint
+        .path_telemetry(CONNECTION, crate::wire::PathId(3))
+        .unwrap();
+    let poor = path.entropy;
+    // A congested way. Of each path: its entropy, and when it last sent; and the least pause before a change.
+    let last = RefCell::new(BTreeMap::new());
+    let pause = Rc::new(Cell::new(u64::MAX));
+    let least = pause.clone();
+    pair.fate = Box::new(move |now, from, out, chance| {
+        let (0, Packet::Data(data)) = (from, &out.packet) else {
+            return Fate::Deliver;
+        };
+        let sent = (out.entropy, now);
+        if let Some((entropy, at)) = last.borrow_mut().insert(data.common.path.0, sent)
+            && entropy != out.entropy
+        {
+            least.set(least.get().min(now - at));
+        }
+        if out.entropy == poor && chance.per_mille(700) {
+            Fate::Mark
+        } else {
+            Fate::Deliver
+        }
+    });
+    pair.write(0, 1, 0, 0, 50_000_000, keys[1]);
+    pair.run_until_completed(0, 1, 20_000_000);
+    assert!(pair.count(0, Counter::Redraws) >= 10);
+    assert!(
+        pause.get() > 40_000,
+        "{}: a round trip, so nothing was in flight",
+        pause.get()
+    );
+    let path = pair.ends[0]
+        .endpoint
+        .path_telemetry(CONNECTION, crate::wire::PathId(3))
+        .unwrap();
+    assert_eq!(path.epoch.0, 0, "the same epoch");
+}
+
+#[test]
+fn packets_on_a_silent_path_leave_the_connections_window() {
+    let health = config::HealthConfig {
+        fences: false,
+        ..Default::default()
+    };
+    let mut pair = Pair::with(
+        7,
+        [0, 1].map(|end| Config {
+            health,
+            ..config(end, 2)
+        }),
+    );
+    let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
+    // A share of which eight packets are the window.
+    pair.change = Box::new(|packet| {
+        if let Packet::Ack(ack) = packet {
+            ack.share = u16::MAX / 16;
+        }
+    });
+    pair.fate = dead_plane(1, 100_000);
+    pair.write(0, 1, 0, 0, 100_000_000, keys[1]);
+    pair.run_for(200_000);
+    let before = pair.count(1, Counter::ReceivedData);
+    pair.run_for(1_000_000);
+    let received = pair.count(1, Counter::ReceivedData) - before;
+    assert!(
+        received > 500,
+        "{received}: the other plane has all of the window"
+    );
 }

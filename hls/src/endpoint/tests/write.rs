@@ -114,7 +114,35 @@ fn a_long_write_fills_the_line() {
         println!("{planes} planes: {line:.4} of the line at {} ns", pair.now);
         assert!(line > 0.95, "{line}");
         assert_eq!(pair.count(0, Counter::Resends), 0);
+        let per_ack =
+            pair.count(0, Counter::SentData) as f64 / pair.count(1, Counter::SentAcks) as f64;
+        assert!(
+            (3.8..4.0).contains(&per_ack),
+            "an ACK for 4 packets: {per_ack}"
+        );
     }
+}
+
+#[test]
+fn an_ack_leaves_on_the_fourth_packet() {
+    let mut pair = Pair::with(
+        15,
+        [0, 1].map(|end| Config {
+            paths_per_plane: 1,
+            ..config(end, 1)
+        }),
+    );
+    let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
+    pair.write(0, 1, 0, 0, 20_000_000, keys[1]);
+    pair.run_until_completed(0, 1, 10_000_000);
+    let (data, acks) = (
+        pair.count(0, Counter::SentData),
+        pair.count(1, Counter::SentAcks),
+    );
+    assert!(
+        (data / 4..data / 4 + 10).contains(&acks),
+        "{acks} ACKs for {data} packets"
+    );
 }
 
 #[test]
