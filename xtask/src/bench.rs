@@ -6,8 +6,9 @@ use anyhow::Result;
 /// Suite and its options.
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
-    /// `rtl` (cycles), `sim` (cycles a second) or `cluster` (the transport at scale).
-    #[arg(value_parser = ["rtl", "sim", "cluster"])]
+    /// `rtl` (cycles), `sim` (cycles a second) `cluster` (the transport at scale) or `sockets`
+    /// (the software NIC beside TCP, QUIC and libfabric).
+    #[arg(value_parser = ["rtl", "sim", "cluster", "sockets"])]
     suite: String,
     /// Passed on: `--json FILE`, ...
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -23,6 +24,24 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             "--release",
             "--package",
             "osprey-cluster",
+            "--",
+        ];
+        return run::check(run::cargo(&program).args(&arguments.rest));
+    }
+    if arguments.suite == "sockets" {
+        run::check(&mut run::cargo(&[
+            "build",
+            "--quiet",
+            "--release",
+            "--package",
+            "osprey-cli",
+        ]))?;
+        let program = [
+            "run",
+            "--quiet",
+            "--release",
+            "--package",
+            "osprey-peers",
             "--",
         ];
         return run::check(run::cargo(&program).args(&arguments.rest));
