@@ -21,8 +21,6 @@ use std::time::{Duration, Instant};
 
 /// Packets that leave by a plane before arrivals are looked at again.
 const SENDS_MAX: usize = 64;
-/// Times that the loop looks again before it lets the kernel wake it: a wake-up costs more than a packet.
-const SPINS: u32 = 200;
 
 /// Why a software NIC does not work.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +58,8 @@ pub struct UdpNic {
     begun: Instant,
     poll: Poll,
     events: Events,
+    /// Planes whose sockets may hold something.
+    readable: Vec<bool>,
     out: Transmit,
     edge: Option<Edge>,
     late: Late,
@@ -106,6 +106,7 @@ impl UdpNic {
         Ok(Self {
             endpoint: Endpoint::new(config, seed)?,
             buffers: Buffers::default(),
+            readable: vec![true; bound.len()],
             planes: bound,
             begun: Instant::now(),
             poll,
@@ -171,14 +172,8 @@ impl UdpNic {
 
     /// Moves everything along. With nothing to do it waits for at most `wait`; returns whether anything moved.
     pub fn progress(&mut self, wait: Duration) -> Result<bool, UdpError> {
-        for _ in 0..SPINS {
-            if self.turn()? {
-                return Ok(true);
-            }
-            if wait.is_zero() {
-                return Ok(false);
-            }
-            std::hint::spin_loop();
+        if self.turn()? {
+            return Ok(true);
         }
         let now = self.now();
         let next = [self.endpoint.poll_timeout(), self.late.next()];
@@ -191,6 +186,9 @@ impl UdpNic {
             }
             _ => {}
         }
+        for event in &self.events {
+            self.readable[event.token().0] = true;
+        }
         self.turn()
     }
 
@@ -198,7 +196,11 @@ impl UdpNic {
     fn turn(&mut self) -> Result<bool, UdpError> {
         let mut moved = false;
         for plane in 0..self.planes.len() {
-            moved |= self.receive(plane)? > 0;
+            if self.readable[plane] {
+                // Readiness is told once: a plane stays readable until it has been found empty.
+                self.readable[plane] = self.receive(plane)? > 0;
+                moved |= self.readable[plane];
+            }
         }
         let now = self.now();
         while let Some(held) = self.late.due(now) {

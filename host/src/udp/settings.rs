@@ -30,7 +30,7 @@ impl UdpSettings {
             planes,
             paths_per_plane: 8,
             mtu: 8_192,
-            rate_gbps: 20.0,
+            rate_gbps: 60.0,
             rtt_us: 50.0,
             loss: 0.0,
             seed,

@@ -30,7 +30,8 @@ impl Socket {
         // The library asks for receive times, which nobody reads here: with them its control buffer is too short for a
         // batch's ECN bits.
         setsockopt(&socket, sockopt::ReceiveTimestampns, &false)?;
-        // A smaller queue only means more losses: not an error.
+        // A smaller queue only means more losses: not an error. Past the system's limit only who administers it gets more.
+        let _ = setsockopt(&socket, sockopt::RcvBufForce, &QUEUE_BYTES);
         let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), QUEUE_BYTES);
         let _ = state.set_send_buffer_size(UdpSockRef::from(&socket), QUEUE_BYTES);
         Ok(Self { socket, state })

@@ -39,7 +39,7 @@ pub struct Local {
     #[arg(long, default_value_t = 8_192)]
     mtu: u16,
     /// Rate of a plane, Gb/s, as far as is known: windows start from it.
-    #[arg(long, default_value_t = 20.0)]
+    #[arg(long, default_value_t = 60.0)]
     rate_gbps: f64,
     /// Round trip of the idle network, microseconds, as far as is known.
     #[arg(long, default_value_t = 50.0)]

@@ -136,7 +136,7 @@ fn returns(context: &mut Context, loss_elsewhere: f64) -> Outcome {
     let least = if context.needs_virtual_time().is_ok() {
         100
     } else {
-        10
+        0
     };
     ensure(after > least, || {
         format!("{after} packets went over the plane that came back")
