@@ -33,11 +33,14 @@ struct Arguments {
 #[derive(Subcommand, Debug)]
 enum Part {
     /// Serves QUIC: prints its address and certificate, then takes what comes and answers pings.
-    QuicServe,
+    #[command(name = "quic-serve")]
+    Serve,
     /// Sends for some seconds; prints Gb/s.
-    QuicBandwidth(quic::Target),
+    #[command(name = "quic-bandwidth")]
+    Bandwidth(quic::Target),
     /// Pings; prints the median round trip in microseconds.
-    QuicLatency(quic::Target),
+    #[command(name = "quic-latency")]
+    Latency(quic::Target),
 }
 
 /// Throughput in Gb/s, or round trip in microseconds.
@@ -124,9 +127,9 @@ fn told<const N: usize>(
 
 fn work(arguments: &Arguments) -> Result<()> {
     match &arguments.part {
-        Some(Part::QuicServe) => return quic::serve(),
-        Some(Part::QuicBandwidth(target)) => return quic::send(target),
-        Some(Part::QuicLatency(target)) => return quic::ping(target),
+        Some(Part::Serve) => return quic::serve(),
+        Some(Part::Bandwidth(target)) => return quic::send(target),
+        Some(Part::Latency(target)) => return quic::ping(target),
         None => {}
     }
     let mut figures = Vec::new();
