@@ -178,6 +178,7 @@ fn check_class(frame: &Frame, why: u64, got: &Record, context: &str) {
             ("pair", pair),
             ("message", number(bytes, 32, 2)),
             ("length", number(bytes, 28, 2)),
+            ("lane", number(bytes, 16, 8) % 64),
             ("total", number(bytes, 36, 4)),
         ],
         2 | 3 => vec![("pair", pair)],

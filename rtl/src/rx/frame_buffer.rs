@@ -2,7 +2,7 @@
 //!
 //! Good packets leave twice, in the same order: their first beat with what is known of them (`header_*`), and all their
 //! beats (`payload_*`). Bad ones vanish here, with a pulse that says why. Nothing of a packet can be seen before its frame has
-//! been judged. `room` says that the longest frame and what is on its way still fit. 5 cycles from verdict to header.
+//! been judged. `room` says that the longest frame and what is on its way still fit. One cycle from verdict to header.
 
 use super::parser::ParsedFrame;
 use crate::bundle;
@@ -70,6 +70,8 @@ pub struct FrameBuffer {
     plane_reg: DFF<Bits<2>>,
     room_reg: DFF<Bit>,
     judge: Signal<Local, Bit>,
+    crc_ok: Signal<Local, Bit>,
+    at_once: Signal<Local, Bit>,
     good: Signal<Local, Bit>,
     any: Signal<Local, Bit>,
     info: Signal<Local, FrameInfo>,
@@ -110,8 +112,6 @@ impl Logic for FrameBuffer {
         self.headers.write_enable.next = self.packet_valid.val() & self.packet_first.val();
         self.frames.write_data.next = self.frame.val();
         self.frames.write_enable.next = self.frame_valid.val();
-        self.verdicts.write_data.next = self.verdict_ok.val();
-        self.verdicts.write_enable.next = self.verdict_valid.val();
         // 146 beats for the longest frame, 24 for what is under way; of frames 24 are more than fit in the pipeline.
         self.room_reg.d.next = (self.payload.level.val() <= 342)
             & (self.headers.level.val() <= 40)
@@ -119,11 +119,19 @@ impl Logic for FrameBuffer {
             & (self.payload_decisions.level.val() <= 40);
         self.room.next = self.room_reg.q.val();
 
-        // Judge a frame when both halves of the judgement are in.
-        self.judge.next = self.frames.read_valid.val() & self.verdicts.read_valid.val();
+        // Judge a frame when both halves of the judgement are in; a verdict that is waited for is not queued.
+        self.crc_ok.next = self.verdict_ok.val();
+        if self.verdicts.read_valid.val() {
+            self.crc_ok.next = self.verdicts.read_data.val();
+        }
+        self.at_once.next = self.frames.read_valid.val() & !self.verdicts.read_valid.val();
+        self.verdicts.write_data.next = self.verdict_ok.val();
+        self.verdicts.write_enable.next = self.verdict_valid.val() & !self.at_once.val();
+        self.judge.next = self.frames.read_valid.val()
+            & (self.verdicts.read_valid.val() | self.verdict_valid.val());
         self.frames.read_ready.next = self.judge.val();
-        self.verdicts.read_ready.next = self.judge.val();
-        self.good.next = (self.frames.read_data.val().reason == 0) & self.verdicts.read_data.val();
+        self.verdicts.read_ready.next = self.frames.read_valid.val();
+        self.good.next = (self.frames.read_data.val().reason == 0) & self.crc_ok.val();
         self.any.next = self.frames.read_data.val().beats != 0;
         self.info.next.plane = self.frames.read_data.val().plane;
         self.info.next.transport_bytes = self.frames.read_data.val().transport_bytes;
@@ -139,7 +147,7 @@ impl Logic for FrameBuffer {
         self.judged_reg.d.next = self.judge.val();
         self.plane_reg.d.next = self.frames.read_data.val().plane;
         self.reason_reg.d.next = self.frames.read_data.val().reason;
-        if (self.frames.read_data.val().reason == 0) & !self.verdicts.read_data.val() {
+        if (self.frames.read_data.val().reason == 0) & !self.crc_ok.val() {
             self.reason_reg.d.next = 12.into();
         }
         self.judged.next = self.judged_reg.q.val();

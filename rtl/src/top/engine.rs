@@ -400,9 +400,12 @@ impl Logic for Engine {
         self.placement.ring_given.next = self.ring_given.q.val();
         self.placement.ring_reset.next = self.registers.control_ring_set.val();
         self.placement.order_room.next = self.messages.room.val();
-        self.write.job.next = self.placement.job.val();
-        self.write.job_valid.next = self.placement.job_valid.val();
-        self.placement.job_ready.next = self.write.job_ready.val();
+        self.write.route.next = self.placement.route.val();
+        self.write.route_valid.next = self.placement.route_valid.val();
+        self.placement.route_room.next = self.write.route_room.val();
+        self.write.plan.next = self.placement.plan.val();
+        self.write.plan_valid.next = self.placement.plan_valid.val();
+        self.placement.plan_ready.next = self.write.plan_ready.val();
         self.write.payload_data.next = self.front.payload_data.val();
         self.write.payload_last.next = self.front.payload_last.val();
         self.write.payload_valid.next = self.front.payload_valid.val();
