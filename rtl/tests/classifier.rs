@@ -279,7 +279,7 @@ fn run(seed: u64) {
     for cycle in 0..60_000u64 {
         let time = 0xff00 + cycle & 0xffff;
         now.set(time);
-        data.set_bytes(&offered.bytes);
+        data.set_bytes(&offered.bytes[..48]);
         info.set_record(
             &Record::new(FrameInfo::FIELDS)
                 .with("plane", offered.plane)

@@ -15,7 +15,7 @@ const DEPTH: usize = 16;
 fn source() -> Source {
     Source::new(
         "forced_queue",
-        emit::verilog("forced_queue", ForcedQueue::new(4)),
+        emit::verilog("forced_queue", ForcedQueue::new(4, 4)),
     )
 }
 

@@ -67,7 +67,7 @@ fn write_all(directory: &Path) -> std::io::Result<()> {
         rx_arbiter = RxArbiter::default();
         parser = Parser::default();
         integrity_rx = IntegrityRx::default();
-        frame_buffer = FrameBuffer::default();
+        frame_buffer = FrameBuffer::new();
         classifier = Classifier::new(connections);
         path_sequence = PathSequence::new(pairs);
         path_sequence_256 = PathSequence256::new(pairs);
@@ -81,14 +81,14 @@ fn write_all(directory: &Path) -> std::io::Result<()> {
         ack_hold = AckHold::new();
         work_queue = WorkQueue::new(connections);
         spray_scheduler = SprayScheduler::new(connections);
-        forced_queue = ForcedQueue::new(9);
+        forced_queue = ForcedQueue::new(9, edge.planes);
         segmenter = Segmenter::new(connections);
         frame_request = FrameRequest::new(connections);
         header_builder = HeaderBuilder::default();
         frame_assembler = FrameAssembler::default();
         integrity_tx = IntegrityTx::new();
         tx_port = TxPort::default();
-        ack_processor = AckProcessor::new(pairs);
+        ack_processor = AckProcessor::new(connections, edge.plane_bits());
         prober = Prober::new(pairs);
         message_completion = MessageCompletion::new(connections);
         registers = Registers::new(0, edge.capabilities(), edge.capabilities2());

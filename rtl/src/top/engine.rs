@@ -190,7 +190,7 @@ impl Engine {
             counters: Default::default(),
             events: Default::default(),
             telemetry: PathTelemetry::new(pairs),
-            front: Default::default(),
+            front: RxFront::new(),
             classifier: Classifier::new(connections),
             window: PathSequence::new(pairs),
             receive_memory: MemoryTranslation::new(configuration.key_bits, configuration.page_bits),
@@ -201,13 +201,13 @@ impl Engine {
             ack_hold: AckHold::new(),
             work: WorkQueue::new(connections),
             scheduler: SprayScheduler::new(connections),
-            forced: ForcedQueue::new(9),
+            forced: ForcedQueue::new(9, configuration.planes),
             segmenter: Segmenter::new(connections),
             send_memory: MemoryTranslation::new(configuration.key_bits, configuration.page_bits),
             read_engine: Default::default(),
             frames: FrameRequest::new(connections),
             back: TxBack::new(),
-            processor: AckProcessor::new(pairs),
+            processor: AckProcessor::new(connections, configuration.plane_bits()),
             prober: Prober::new(pairs),
             completion: MessageCompletion::new(connections),
             notices: Notices::new(),
@@ -435,6 +435,7 @@ impl Logic for Engine {
 
         // ACKs from the peer.
         self.processor.now.next = self.registers.now.val();
+        self.processor.plane_last.next = self.plane_last.val();
         self.processor.beat.next = self.write.ack_data.val();
         self.processor.beat_last.next = self.write.ack_last.val();
         self.processor.beat_valid.next = self.write.ack_valid.val();

@@ -12,6 +12,7 @@
 
 use crate::bundle::{Word16, Word24, Word64};
 use crate::stream::{Log2, Ram, SmallFifo};
+use crate::tx::path_words::path_ram;
 pub use crate::tx::path_words::{
     AckBlock, AckedPacket, AckedUpdate, Forced, LogEntry, PacketRecord, PathAckState, PathSent,
 };
@@ -31,6 +32,8 @@ pub struct AckProcessor {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub now: Signal<In, Bits<16>>,
+    /// Number of planes less one.
+    pub plane_last: Signal<In, Bits<2>>,
     /// Beats of ACK frames, transport header in lane 0 of the first.
     pub beat: Signal<In, Bits<512>>,
     pub beat_last: Signal<In, Bit>,
@@ -85,6 +88,7 @@ pub struct AckProcessor {
     now_left: Signal<Local, Bits<8>>,
     raw: Signal<Local, Bits<192>>,
     raw_path: Signal<Local, Bits<8>>,
+    raw_plane: Signal<Local, Bits<2>>,
     path_known: Signal<Local, Bit>,
     base: Signal<Local, Bits<17>>,
     raw_cumulative: Signal<Local, Word24>,
@@ -175,13 +179,13 @@ pub struct AckProcessor {
 }
 
 impl AckProcessor {
-    /// For `1 << pair_bits` paths.
-    pub fn new(pair_bits: usize) -> Self {
+    /// For `1 << connection_bits` connections of `1 << plane_bits` planes with 8 paths each.
+    pub fn new(connection_bits: usize, plane_bits: usize) -> Self {
         Self {
-            states: Ram::new(pair_bits),
-            sents: Ram::new(pair_bits),
-            log: Ram::new(pair_bits + 7),
-            records: Ram::new(pair_bits + 6),
+            states: path_ram(connection_bits, plane_bits, 0),
+            sents: path_ram(connection_bits, plane_bits, 0),
+            log: path_ram(connection_bits, plane_bits, 7),
+            records: path_ram(connection_bits, plane_bits, 6),
             ..Default::default()
         }
     }
@@ -285,7 +289,9 @@ impl Logic for AckProcessor {
             self.raw.next = self.beat.val().get_bits::<192>(320);
         }
         self.raw_path.next = self.raw.val().get_bits::<8>(0);
-        self.path_known.next = self.raw_path.val() < 32;
+        self.raw_plane.next = self.raw_path.val().get_bits::<2>(3);
+        self.path_known.next =
+            (self.raw_path.val() < 32) & (self.raw_plane.val() <= self.plane_last.val());
         self.raw_cumulative.next.b2 = self.raw.val().get_bits::<8>(16);
         self.raw_cumulative.next.b1 = self.raw.val().get_bits::<8>(24);
         self.raw_cumulative.next.b0 = self.raw.val().get_bits::<8>(32);

@@ -42,11 +42,12 @@ pub struct ForcedQueue {
 }
 
 impl ForcedQueue {
-    /// Queues of `1 << depth_bits` entries.
-    pub fn new(depth_bits: usize) -> Self {
+    /// Queues of `1 << depth_bits` entries; planes from `planes` on are never named and get the least there is.
+    pub fn new(depth_bits: usize, planes: usize) -> Self {
+        let depth_of = |plane| if plane < planes { depth_bits } else { 1 };
         Self {
             tails: SmallFifo::new(5),
-            queue: std::array::from_fn(|_| Fifo::new(depth_bits)),
+            queue: std::array::from_fn(|plane| Fifo::new(depth_of(plane))),
             ..Default::default()
         }
     }

@@ -12,6 +12,8 @@ const STAGES: u64 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
     paths: u64,
+    /// Path numbers that the engine knows.
+    path_limit: u64,
     send: u64,
     loss: u64,
     probe: u64,
@@ -31,6 +33,7 @@ impl Profile {
         let mut stall = Stall::new(seed ^ 0xacc);
         Self {
             paths: 1 + stall.below(8),
+            path_limit: 32,
             send: stall.pick(&[10, 50, 100]),
             loss: stall.pick(&[0, 2, 10, 40]),
             probe: stall.pick(&[0, 5, 30]),
@@ -44,10 +47,20 @@ impl Profile {
         }
     }
 
+    /// An engine of two planes.
+    pub fn two_planes(seed: u64) -> Self {
+        Self {
+            paths: 12,
+            path_limit: 16,
+            ..Self::random(seed)
+        }
+    }
+
     /// Windows are full and acknowledged at once, whoever counts the acknowledged is slow.
     pub fn held_up() -> Self {
         Self {
             paths: 1,
+            path_limit: 32,
             send: 100,
             loss: 2,
             probe: 0,
@@ -245,11 +258,12 @@ impl<'a> Bench<'a> {
             fresh: 0,
         };
         bench.quiet();
+        model.input("plane_last").set(profile.path_limit / 8 - 1);
         bench.ports.clear[1].set(0);
         bench.ports.beat[2].set(0);
         model.reset();
         for index in 0..profile.paths {
-            bench.open(((index % 3) + 1) << 5 | (index * 5) % 32);
+            bench.open(((index % 3) + 1) << 5 | (index * 5) % profile.path_limit);
         }
         bench
     }

@@ -282,7 +282,7 @@ impl Bench<'_> {
             if self.stall.chance(self.profile.spoil) {
                 self.spoil(pair, block);
             }
-            if block.path < 32 {
+            if block.path < self.profile.path_limit {
                 let outcome = self.judge(pair, block);
                 self.outcomes
                     .push_back((pair, outcome, *block, self.now + 0x10_0000));
@@ -310,7 +310,11 @@ impl Bench<'_> {
                     (path.cumulative + 65 + self.stall.below(0xff_ffff - 64)) & 0xff_ffff
             }
             3 => block.cumulative = path.cumulative.wrapping_sub(1) & 0xff_ffff,
-            4 => block.path += 32 * (1 + self.stall.below(7)),
+            4 => {
+                // A number beyond those that the engine knows.
+                let limit = self.profile.path_limit;
+                block.path += limit * (1 + self.stall.below(256 / limit - 1));
+            }
             _ => {
                 let waiting = path.psn.wrapping_sub(path.cumulative) & 0xff_ffff;
                 if waiting < 64 {

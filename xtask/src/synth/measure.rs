@@ -24,12 +24,15 @@ const PLACE: &[&str] = &[
     "--timing-allow-fail",
 ];
 
-/// A block: flattened, mapped.
-const BLOCK: &str = "synth_ecp5 -top TOP";
+/// A block: flattened, mapped. The mapper may take logic apart for speed only as far as 4 ns ask for: without a bound it
+/// gave every bit of a wide multiplexer its own copy of the condition, eight LUTs a bit.
+const BLOCK: &str = "scratchpad -set abc9.D 4000; synth_ecp5 -top TOP";
 
-/// An engine: each of its blocks is mapped by itself (the mapper's time grows faster than its input), joined after.
-const ENGINE: &str = "hierarchy -top TOP; setattr -mod -set keep_hierarchy 1 osprey_core_*__*; \
-    setattr -mod -unset keep_hierarchy *$*; synth_ecp5 -top TOP; \
+/// An engine: each of its blocks is mapped by itself (the mapper's time grows faster than its input), what is constant
+/// or unused on either side of a border goes, and the blocks are joined after.
+const ENGINE: &str = "scratchpad -set abc9.D 4000; hierarchy -top TOP; \
+    setattr -mod -set keep_hierarchy 1 osprey_core_*__*; setattr -mod -unset keep_hierarchy *$*; \
+    proc; flatten; opt_hier; opt; opt_hier; opt; opt_hier; opt -full; synth_ecp5 -top TOP; \
     setattr -mod -unset keep_hierarchy *; flatten; opt_clean";
 
 /// What the tools say of one block.
