@@ -63,3 +63,11 @@ fn two_planes_of_paths_lie_side_by_side() {
         },
     );
 }
+
+/// The bit of a PSN has toggled again when the packet one lap on has arrived: below the cumulative PSN it says nothing.
+#[test]
+fn a_needless_copy_is_not_lost() {
+    let model = Model::build(&source(2)).unwrap();
+    let mut bench = Bench::new(&model, 1, Profile::held_up().one_by_one());
+    bench.walk_a_copy_one_lap_later();
+}

@@ -49,7 +49,8 @@ pub struct AckProcessor {
     pub log_address: Signal<In, Bits<24>>,
     pub log_entry: Signal<In, LogEntry>,
     pub log_write: Signal<In, Bit>,
-    pub record_address: Signal<In, Bits<23>>,
+    /// The pair, then the PSN mod 128.
+    pub record_address: Signal<In, Bits<24>>,
     pub record: Signal<In, PacketRecord>,
     pub record_write: Signal<In, Bit>,
     pub acked: Signal<Out, AckedPacket>,
@@ -74,7 +75,10 @@ pub struct AckProcessor {
     states: Ram<PathAckState, 17>,
     sents: Ram<PathSent, 17>,
     log: Ram<LogEntry, 24>,
-    records: Ram<PacketRecord, 23>,
+    /// Packets' places in their messages: those that are not acknowledged may have to be sent again.
+    indexes: Ram<Bits<18>, 23>,
+    /// Their messages, of two windows: a needless copy is walked when its packet's window has passed.
+    slots: Ram<Bits<6>, 24>,
     acked_queue: SmallFifo<AckedPacket>,
     resend_queue: SmallFifo<Forced>,
     // Unpacking.
@@ -147,13 +151,16 @@ pub struct AckProcessor {
     w2_cumulative: DFF<Bits<24>>,
     w2_vector: DFF<Bits<64>>,
     entry: DFF<LogEntry>,
-    entry_psn: Signal<Local, Bits<7>>,
+    entry_psn: Signal<Local, Bits<8>>,
     position: Signal<Local, Bits<6>>,
-    cumulative7: Signal<Local, Bits<7>>,
-    behind: DFF<Bits<7>>,
+    cumulative8: Signal<Local, Bits<8>>,
+    behind: DFF<Bits<8>>,
     shown: DFF<Bit>,
     shifted: Signal<Local, Bits<64>>,
     record_base: Signal<Local, Bits<23>>,
+    slot_base: Signal<Local, Bits<24>>,
+    write_pair: Signal<Local, Bits<17>>,
+    write_place: Signal<Local, Bits<6>>,
     by_probe: DFF<Bit>,
     by_timeout: DFF<Bit>,
     w3_valid: DFF<Bit>,
@@ -169,7 +176,8 @@ pub struct AckProcessor {
     w4_psn: DFF<Bits<24>>,
     w4_by_probe: DFF<Bit>,
     w4_by_timeout: DFF<Bit>,
-    found: DFF<PacketRecord>,
+    found_index: DFF<Bits<18>>,
+    found_slot: DFF<Bits<6>>,
     found_pair: Signal<Local, Bits<17>>,
     walked16: Signal<Local, Bits<16>>,
     ordinal16: Signal<Local, Bits<16>>,
@@ -185,7 +193,8 @@ impl AckProcessor {
             states: path_ram(connection_bits, plane_bits, 0),
             sents: path_ram(connection_bits, plane_bits, 0),
             log: path_ram(connection_bits, plane_bits, 7),
-            records: path_ram(connection_bits, plane_bits, 6),
+            indexes: path_ram(connection_bits, plane_bits, 6),
+            slots: path_ram(connection_bits, plane_bits, 7),
             ..Default::default()
         }
     }
@@ -250,7 +259,8 @@ impl Logic for AckProcessor {
             w4_psn,
             w4_by_probe,
             w4_by_timeout,
-            found,
+            found_index,
+            found_slot,
             told
         );
         clock!(
@@ -259,7 +269,8 @@ impl Logic for AckProcessor {
             states,
             sents,
             log,
-            records,
+            indexes,
+            slots,
             acked_queue,
             resend_queue
         );
@@ -511,23 +522,33 @@ impl Logic for AckProcessor {
         self.entry_psn.next = self.entry.q.val().psn;
         self.position.next = self.entry_psn.val().get_bits::<6>(0);
         self.walked_cumulative.next = self.w2_cumulative.q.val();
-        self.cumulative7.next = self.walked_cumulative.val().get_bits::<7>(0);
-        self.behind.d.next = self.entry_psn.val() - self.cumulative7.val();
+        self.cumulative8.next = self.walked_cumulative.val().get_bits::<8>(0);
+        self.behind.d.next = self.entry_psn.val() - self.cumulative8.val();
         self.shifted.next = self.w2_vector.q.val() >> self.position.val();
         self.shown.d.next = self.shifted.val().get_bit(0) ^ self.entry_psn.val().get_bit(6);
         if self.w2_valid.q.val() & self.w2_peek.q.val() {
             self.by_probe.d.next =
-                self.entry.q.val().probe.any() & !self.entry.q.val().timeout.any();
+                self.entry.q.val().probe.any() & !self.entry_psn.val().get_bit(0);
             self.by_timeout.d.next =
-                self.entry.q.val().probe.any() & self.entry.q.val().timeout.any();
+                self.entry.q.val().probe.any() & self.entry_psn.val().get_bit(0);
         }
         self.record_base.next = bit_cast::<23, 17>(self.w2_pair.q.val()) << 6;
-        self.records.read_address.next =
+        self.indexes.read_address.next =
             self.record_base.val() | bit_cast::<23, 6>(self.position.val());
-        self.records.read_enable.next = true;
-        self.records.write_address.next = self.record_address.val();
-        self.records.write_data.next = self.record.val();
-        self.records.write_enable.next = self.record_write.val();
+        self.indexes.read_enable.next = true;
+        self.slot_base.next = bit_cast::<24, 17>(self.w2_pair.q.val()) << 7;
+        self.slots.read_address.next =
+            self.slot_base.val() | bit_cast::<24, 7>(self.entry_psn.val().get_bits::<7>(0));
+        self.slots.read_enable.next = true;
+        self.write_pair.next = self.record_address.val().get_bits::<17>(7);
+        self.write_place.next = self.record_address.val().get_bits::<6>(0);
+        self.indexes.write_address.next = (bit_cast::<23, 17>(self.write_pair.val()) << 6)
+            | bit_cast::<23, 6>(self.write_place.val());
+        self.indexes.write_data.next = self.record.val().index;
+        self.indexes.write_enable.next = self.record_write.val();
+        self.slots.write_address.next = self.record_address.val();
+        self.slots.write_data.next = self.record.val().slot;
+        self.slots.write_enable.next = self.record_write.val();
         self.w3_valid.d.next = self.w2_valid.q.val() & !self.w2_peek.q.val() & !self.reset.val();
         self.w3_probe.d.next = self.entry.q.val().probe.any();
         self.w3_pair.d.next = self.w2_pair.q.val();
@@ -535,7 +556,7 @@ impl Logic for AckProcessor {
         self.w3_by_probe.d.next = self.by_probe.q.val();
         self.w3_by_timeout.d.next = self.by_timeout.q.val();
 
-        self.arrived.next = self.behind.q.val().get_bit(6) | self.shown.q.val();
+        self.arrived.next = self.behind.q.val().get_bit(7) | self.shown.q.val();
         self.w4_arrived.d.next =
             self.w3_valid.q.val() & !self.w3_probe.q.val() & self.arrived.val() & !self.reset.val();
         self.w4_lost.d.next = self.w3_valid.q.val()
@@ -543,14 +564,15 @@ impl Logic for AckProcessor {
             & !self.arrived.val()
             & !self.reset.val();
         self.w4_pair.d.next = self.w3_pair.q.val();
-        self.w4_psn.d.next = self.w3_cumulative.q.val() + bit_cast::<24, 7>(self.behind.q.val());
+        self.w4_psn.d.next = self.w3_cumulative.q.val() + bit_cast::<24, 8>(self.behind.q.val());
         self.w4_by_probe.d.next = self.w3_by_probe.q.val();
         self.w4_by_timeout.d.next = self.w3_by_timeout.q.val();
-        self.found.d.next = self.records.read_data.val();
+        self.found_index.d.next = self.indexes.read_data.val();
+        self.found_slot.d.next = self.slots.read_data.val();
 
         self.found_pair.next = self.w4_pair.q.val();
         self.acked_queue.write_data.next.connection = self.found_pair.val().get_bits::<12>(5);
-        self.acked_queue.write_data.next.slot = self.found.q.val().slot;
+        self.acked_queue.write_data.next.slot = self.found_slot.q.val();
         self.acked_queue.write_enable.next = self.w4_arrived.q.val();
         self.acked.next = self.acked_queue.read_data.val();
         self.acked_valid.next = self.acked_queue.read_valid.val();
@@ -558,8 +580,8 @@ impl Logic for AckProcessor {
         self.resend_queue.write_data.next.kind = 0.into();
         self.resend_queue.write_data.next.pair = self.w4_pair.q.val();
         self.resend_queue.write_data.next.psn = self.w4_psn.q.val();
-        self.resend_queue.write_data.next.slot = self.found.q.val().slot;
-        self.resend_queue.write_data.next.index = self.found.q.val().index;
+        self.resend_queue.write_data.next.slot = self.found_slot.q.val();
+        self.resend_queue.write_data.next.index = self.found_index.q.val();
         self.resend_queue.write_data.next.train = 0.into();
         self.resend_queue.write_data.next.timeout = 0.into();
         self.resend_queue.write_data.next.ordinal = 0.into();

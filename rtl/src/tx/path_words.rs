@@ -42,8 +42,9 @@ bundle! {
 }
 
 bundle! {
-    /// One transmission: PSN mod 128, whether it was a probe, and whether a timer alone caused it.
-    LogEntry { psn: 7, probe: 1, timeout: 1 }
+    /// One transmission: PSN mod 256, or that it was a probe, which has none: then bit 0 says that a timer alone caused it.
+    /// A needless copy may be walked when the cumulative PSN is up to 128 ahead of it, hence more bits than a window's lap.
+    LogEntry { psn: 8, probe: 1 }
 }
 
 bundle! {

@@ -1,5 +1,6 @@
 //! A sender's paths, a network that loses, a receiver that makes snapshots; and what each snapshot means.
 
+mod needless;
 mod step;
 
 use osprey_rtl::tx::ack_processor::AckBlock;
@@ -53,6 +54,15 @@ impl Profile {
             paths: 12,
             path_limit: 16,
             ..Self::random(seed)
+        }
+    }
+
+    /// Nothing happens by chance.
+    pub fn one_by_one(self) -> Self {
+        Self {
+            loss: 0,
+            acked: 100,
+            ..self
         }
     }
 
