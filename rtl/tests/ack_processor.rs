@@ -71,3 +71,11 @@ fn a_needless_copy_is_not_lost() {
     let mut bench = Bench::new(&model, 1, Profile::held_up().one_by_one());
     bench.walk_a_copy_one_lap_later();
 }
+
+/// A plane that stands still must not hold up the ACKs of the others.
+#[test]
+fn no_block_is_walked_that_could_find_more_than_there_is_room_for() {
+    let model = Model::build(&source(2)).unwrap();
+    let mut bench = Bench::new(&model, 2, Profile::held_up().one_by_one());
+    bench.pass_over_while_there_is_no_room();
+}

@@ -427,6 +427,8 @@ impl Logic for Engine {
         self.ack_hold.frame.next = self.acks.frame.val();
         self.ack_hold.frame_valid.next = self.acks.frame_valid.val();
         self.acks.frame_ready.next = self.ack_hold.frame_ready.val();
+        self.ack_hold.mark.next = self.clears.mark.val();
+        self.clears.mark_gone.next = self.ack_hold.mark_gone.val();
         self.ack_hold.issued.next = self.messages.issued.val();
         self.ack_hold.done.next = self.messages.done.val();
         self.frames.ack.next = self.ack_hold.out.val();
@@ -436,6 +438,7 @@ impl Logic for Engine {
         // ACKs from the peer.
         self.processor.now.next = self.registers.now.val();
         self.processor.plane_last.next = self.plane_last.val();
+        self.processor.resend_room.next = self.forced.resend_room.val();
         self.processor.beat.next = self.write.ack_data.val();
         self.processor.beat_last.next = self.write.ack_last.val();
         self.processor.beat_valid.next = self.write.ack_valid.val();
@@ -697,7 +700,7 @@ impl Logic for Engine {
         self.events.lost_by_probe.next = self.processor.lost_by_probe.val();
         self.events.lost_by_timeout.next = self.processor.lost_by_timeout.val();
         self.events.timer.next = self.prober.timer_expired.val();
-        self.events.block.next = self.processor.rtt_valid.val();
+        self.events.block.next = self.processor.block_taken.val();
         self.events.block_stale.next = self.processor.block_stale.val();
         self.events.block_invalid.next = self.processor.block_invalid.val();
         self.events.loaded.next = self.work.message_write.val();

@@ -8,10 +8,12 @@
 //! The log entry of the echo itself is looked at first: if it is a probe, what this walk finds was found by
 //! a probe. What a block acknowledges is told (`updated`) when its walk takes its last entry: the scheduler may then
 //! write over entries and records. Five cycles a block, or its entries and one more if that is longer. A block that speaks of
-//! what was never sent is counted and changes nothing.
+//! what was never sent is counted and changes nothing. A block of a plane whose queue of resends has no room is passed
+//! over like an old one: a later block, or the answer to a probe, says the same. So a plane that stands still holds up
+//! nobody else's ACKs.
 
-use crate::bundle::{Word16, Word24, Word64};
 use crate::stream::{Log2, Ram, SmallFifo};
+use crate::tx::ack_unpack::AckUnpack;
 use crate::tx::path_words::path_ram;
 pub use crate::tx::path_words::{
     AckBlock, AckedPacket, AckedUpdate, Forced, LogEntry, PacketRecord, PathAckState, PathSent,
@@ -53,6 +55,8 @@ pub struct AckProcessor {
     pub record_address: Signal<In, Bits<24>>,
     pub record: Signal<In, PacketRecord>,
     pub record_write: Signal<In, Bit>,
+    /// Bit of each plane: its resends have room for all that one block can find lost.
+    pub resend_room: Signal<In, Bits<4>>,
     pub acked: Signal<Out, AckedPacket>,
     pub acked_valid: Signal<Out, Bit>,
     pub acked_ready: Signal<In, Bit>,
@@ -69,6 +73,8 @@ pub struct AckProcessor {
     pub rtt_pair: Signal<Out, Bits<17>>,
     pub rtt: Signal<Out, Bits<16>>,
     pub rtt_valid: Signal<Out, Bit>,
+    /// A block said something new and is being walked.
+    pub block_taken: Signal<Out, Bit>,
     pub block_stale: Signal<Out, Bit>,
     pub block_invalid: Signal<Out, Bit>,
 
@@ -81,26 +87,7 @@ pub struct AckProcessor {
     slots: Ram<Bits<6>, 24>,
     acked_queue: SmallFifo<AckedPacket>,
     resend_queue: SmallFifo<Forced>,
-    // Unpacking.
-    first: DFF<Bit>,
-    connection: DFF<Bits<12>>,
-    left: DFF<Bits<8>>,
-    second: DFF<Bit>,
-    header_connection: Signal<Local, Bits<12>>,
-    header_count: Signal<Local, Bits<8>>,
-    now_connection: Signal<Local, Bits<12>>,
-    now_left: Signal<Local, Bits<8>>,
-    raw: Signal<Local, Bits<192>>,
-    raw_path: Signal<Local, Bits<8>>,
-    raw_plane: Signal<Local, Bits<2>>,
-    path_known: Signal<Local, Bit>,
-    base: Signal<Local, Bits<17>>,
-    raw_cumulative: Signal<Local, Word24>,
-    raw_ordinal: Signal<Local, Word16>,
-    raw_echo: Signal<Local, Word16>,
-    raw_delay: Signal<Local, Word16>,
-    raw_vector: Signal<Local, Word64>,
-    header_connection_bytes: Signal<Local, Word16>,
+    unpack: AckUnpack,
     candidate: Signal<Local, AckBlock>,
     candidate_valid: Signal<Local, Bit>,
     consume: Signal<Local, Bit>,
@@ -115,6 +102,11 @@ pub struct AckProcessor {
     cumulative_step: DFF<Bits<24>>,
     cumulative_room: DFF<Bits<24>>,
     sample: DFF<Bits<16>>,
+    sample_wraps: DFF<Bit>,
+    block_pair: Signal<Local, Bits<17>>,
+    block_plane: Signal<Local, Bits<2>>,
+    rooms: Signal<Local, Bits<4>>,
+    roomy: Signal<Local, Bit>,
     age: DFF<Bits<16>>,
     fresh: DFF<Bit>,
     sound: DFF<Bit>,
@@ -183,7 +175,6 @@ pub struct AckProcessor {
     ordinal16: Signal<Local, Bits<16>>,
     walked_cumulative: Signal<Local, Bits<24>>,
     srtt_now: Signal<Local, Bits<19>>,
-    header16: Signal<Local, Bits<16>>,
 }
 
 impl AckProcessor {
@@ -206,10 +197,6 @@ impl Logic for AckProcessor {
         dff_setup!(
             self,
             clock,
-            first,
-            connection,
-            left,
-            second,
             fetch,
             block,
             state,
@@ -220,6 +207,7 @@ impl Logic for AckProcessor {
             cumulative_step,
             cumulative_room,
             sample,
+            sample_wraps,
             age,
             fresh,
             sound,
@@ -266,6 +254,7 @@ impl Logic for AckProcessor {
         clock!(
             self,
             clock,
+            unpack,
             states,
             sents,
             log,
@@ -277,62 +266,15 @@ impl Logic for AckProcessor {
         self.acked_queue.reset.next = self.reset.val();
         self.resend_queue.reset.next = self.reset.val();
 
-        // Unpack: two blocks a beat, behind the common header in the first and from lane 0 in the next.
-        self.header_connection_bytes.next.b1 = self.beat.val().get_bits::<8>(40);
-        self.header_connection_bytes.next.b0 = self.beat.val().get_bits::<8>(48);
-        self.header16.next = self.header_connection_bytes.val().into();
-        self.header_connection.next = self.header16.val().get_bits::<12>(0);
-        self.header_count.next = self.beat.val().get_bits::<8>(80);
-        self.now_connection.next = self.connection.q.val();
-        self.now_left.next = self.left.q.val();
-        if self.first.q.val() & !self.second.q.val() {
-            self.now_connection.next = self.header_connection.val();
-            self.now_left.next = self.header_count.val();
-        }
-        self.raw.next = self.beat.val().get_bits::<192>(0);
-        if !self.first.q.val() & self.second.q.val() {
-            self.raw.next = self.beat.val().get_bits::<192>(192);
-        }
-        if self.first.q.val() & !self.second.q.val() {
-            self.raw.next = self.beat.val().get_bits::<192>(128);
-        }
-        if self.first.q.val() & self.second.q.val() {
-            self.raw.next = self.beat.val().get_bits::<192>(320);
-        }
-        self.raw_path.next = self.raw.val().get_bits::<8>(0);
-        self.raw_plane.next = self.raw_path.val().get_bits::<2>(3);
-        self.path_known.next =
-            (self.raw_path.val() < 32) & (self.raw_plane.val() <= self.plane_last.val());
-        self.raw_cumulative.next.b2 = self.raw.val().get_bits::<8>(16);
-        self.raw_cumulative.next.b1 = self.raw.val().get_bits::<8>(24);
-        self.raw_cumulative.next.b0 = self.raw.val().get_bits::<8>(32);
-        self.raw_ordinal.next.b1 = self.raw.val().get_bits::<8>(48);
-        self.raw_ordinal.next.b0 = self.raw.val().get_bits::<8>(56);
-        self.raw_echo.next.b1 = self.raw.val().get_bits::<8>(64);
-        self.raw_echo.next.b0 = self.raw.val().get_bits::<8>(72);
-        self.raw_delay.next.b1 = self.raw.val().get_bits::<8>(80);
-        self.raw_delay.next.b0 = self.raw.val().get_bits::<8>(88);
-        self.raw_vector.next.b7 = self.raw.val().get_bits::<8>(128);
-        self.raw_vector.next.b6 = self.raw.val().get_bits::<8>(136);
-        self.raw_vector.next.b5 = self.raw.val().get_bits::<8>(144);
-        self.raw_vector.next.b4 = self.raw.val().get_bits::<8>(152);
-        self.raw_vector.next.b3 = self.raw.val().get_bits::<8>(160);
-        self.raw_vector.next.b2 = self.raw.val().get_bits::<8>(168);
-        self.raw_vector.next.b1 = self.raw.val().get_bits::<8>(176);
-        self.raw_vector.next.b0 = self.raw.val().get_bits::<8>(184);
-        self.base.next = bit_cast::<17, 12>(self.now_connection.val()) << 5;
-        self.candidate.next.pair = self.base.val() | bit_cast::<17, 8>(self.raw_path.val());
-        self.candidate.next.epoch = self.raw.val().get_bits::<8>(8);
-        self.candidate.next.cumulative = self.raw_cumulative.val().into();
-        self.candidate.next.ordinal = self.raw_ordinal.val().into();
-        self.candidate.next.echo = self.raw_echo.val().into();
-        self.candidate.next.delay = self.raw_delay.val().into();
-        self.candidate.next.vector = self.raw_vector.val().into();
-        self.candidate.next.clear = 0.into();
-        self.candidate_valid.next =
-            self.beat_valid.val() & self.now_left.val().any() & self.path_known.val();
+        self.unpack.reset.next = self.reset.val();
+        self.unpack.plane_last.next = self.plane_last.val();
+        self.unpack.beat.next = self.beat.val();
+        self.unpack.beat_last.next = self.beat_last.val();
+        self.unpack.beat_valid.next = self.beat_valid.val();
+        self.candidate.next = self.unpack.block.val();
+        self.candidate_valid.next = self.unpack.block_valid.val();
 
-        // A beat is done when its second block is taken, or when nothing is left for one.
+        // The next block of a frame is taken when nothing is being fetched; a start anew comes first.
         self.consume.next = false;
         self.clear_ready.next = false;
         if self.fetch.q.val() == Fetch::Read {
@@ -342,19 +284,8 @@ impl Logic for AckProcessor {
                 self.consume.next = self.beat_valid.val();
             }
         }
-        self.beat_ready.next =
-            self.consume.val() & (self.second.q.val() | (self.now_left.val() <= 1));
-        if self.consume.val() {
-            self.connection.d.next = self.now_connection.val();
-            self.second.d.next = !self.second.q.val();
-            if self.now_left.val().any() {
-                self.left.d.next = self.now_left.val() - 1;
-            }
-            if self.second.q.val() | (self.now_left.val() <= 1) {
-                self.second.d.next = false;
-                self.first.d.next = self.beat_last.val();
-            }
-        }
+        self.unpack.take.next = self.consume.val();
+        self.beat_ready.next = self.unpack.beat_ready.val();
 
         // Fetch: the path's state and how far it has sent, then what the block means.
         self.states.read_address.next = self.candidate.val().pair;
@@ -367,6 +298,10 @@ impl Logic for AckProcessor {
         self.srtt_eighth.next = self.state.q.val().srtt >> 3;
         self.sample_wide.next = bit_cast::<19, 16>(self.sample.q.val());
         self.handoff.next = false;
+        self.block_pair.next = self.block.q.val().pair;
+        self.block_plane.next = self.block_pair.val().get_bits::<2>(3);
+        self.rooms.next = self.resend_room.val() >> self.block_plane.val();
+        self.roomy.next = self.rooms.val().get_bit(0);
         self.block_stale.next = false;
         self.block_invalid.next = false;
         self.store.next = false;
@@ -398,6 +333,7 @@ impl Logic for AckProcessor {
                 self.cumulative_room.d.next =
                     self.sent_state.q.val().next_psn - self.block.q.val().cumulative;
                 self.sample.d.next = self.age.q.val() - self.block.q.val().delay;
+                self.sample_wraps.d.next = self.block.q.val().delay > self.age.q.val();
                 self.fetch.d.next = Fetch::Judge;
             }
             Fetch::Judge => {
@@ -410,6 +346,10 @@ impl Logic for AckProcessor {
                     self.state.q.val().srtt - self.srtt_eighth.val() + self.sample_wide.val();
                 if !self.state.q.val().srtt.any() {
                     self.srtt.d.next = self.sample_wide.val() << 3;
+                }
+                // A peer that says it held the packet longer than it has been away has measured nothing.
+                if self.sample_wraps.q.val() {
+                    self.srtt.d.next = self.state.q.val().srtt;
                 }
                 self.fetch.d.next = Fetch::Hold;
             }
@@ -428,9 +368,10 @@ impl Logic for AckProcessor {
                         self.fetch.d.next = Fetch::Read;
                     } else {
                         if !self.active.q.val() {
-                            self.handoff.next = true;
-                            self.store.next = true;
-                            self.rtt_valid.next = true;
+                            self.handoff.next = self.roomy.val();
+                            self.store.next = self.roomy.val();
+                            self.rtt_valid.next = self.roomy.val() & !self.sample_wraps.q.val();
+                            self.block_stale.next = !self.roomy.val();
                             self.fetch.d.next = Fetch::Read;
                         }
                     }
@@ -440,6 +381,7 @@ impl Logic for AckProcessor {
                 self.fetch.d.next = Fetch::Read;
             }
         }
+        self.block_taken.next = self.handoff.val();
         self.known.next.pair = self.block.q.val().pair;
         self.known.next.cumulative = self.block.q.val().cumulative;
         self.known.next.walked = self.echo_next.q.val();
@@ -596,8 +538,6 @@ impl Logic for AckProcessor {
         self.lost_by_timeout.next = self.w4_by_timeout.q.val();
 
         if self.reset.val() {
-            self.first.d.next = true;
-            self.second.d.next = false;
             self.fetch.d.next = Fetch::Read;
             self.active.d.next = false;
         }

@@ -1,6 +1,6 @@
 //! A sender's paths, a network that loses, a receiver that makes snapshots; and what each snapshot means.
 
-mod needless;
+mod directed;
 mod step;
 
 use osprey_rtl::tx::ack_processor::AckBlock;
@@ -171,6 +171,7 @@ struct Ports {
     updated: [Port; 2],
     lost: [Port; 4],
     rtt: [Port; 3],
+    block_taken: Port,
     block_stale: Port,
     block_invalid: Port,
 }
@@ -209,6 +210,7 @@ impl Ports {
             ]
             .map(output),
             rtt: ["rtt_pair", "rtt", "rtt_valid"].map(output),
+            block_taken: output("block_taken"),
             block_stale: output("block_stale"),
             block_invalid: output("block_invalid"),
         }
@@ -268,6 +270,7 @@ impl<'a> Bench<'a> {
             fresh: 0,
         };
         bench.quiet();
+        model.input("resend_room").set(15);
         model.input("plane_last").set(profile.path_limit / 8 - 1);
         bench.ports.clear[1].set(0);
         bench.ports.beat[2].set(0);

@@ -1,6 +1,6 @@
-//! A packet that was only overtaken is sent again: what becomes of the needless copy's log entry.
+//! Cases that chance does not bring about: a needless copy that is walked late, a plane without room for resends.
 
-use super::Bench;
+use super::{Bench, Outcome};
 
 impl Bench<'_> {
     /// The copy is walked after the packet one lap on has arrived, which stands at the same place of the vector.
@@ -35,6 +35,42 @@ impl Bench<'_> {
         self.tell(pair);
         assert!(self.again.is_empty(), "the copy is not lost");
         assert_eq!(self.fresh, 3);
+    }
+
+    /// A block is passed over while its plane has no room; the next one walks all that it would have.
+    pub fn pass_over_while_there_is_no_room(&mut self) {
+        let pair = *self.paths.keys().next().expect("a path is open");
+        let plane = pair >> 3 & 3;
+        for lost in [true, false, false] {
+            self.send_new(pair, lost);
+            self.step();
+        }
+        self.model.input("resend_room").set(!(1 << plane) & 15u64);
+        self.deliver(pair, 1);
+        let block = self.snapshot(pair).expect("something has come");
+        // In the model's view it has never been told.
+        self.snapshots.push_back((pair, block));
+        let before = (self.paths[&pair].walked, self.paths[&pair].told);
+        self.bring_unjudged(pair);
+        (0..200).for_each(|_| self.step());
+        assert!(
+            self.outcomes.is_empty() && self.again.is_empty(),
+            "it was walked"
+        );
+        assert_eq!((self.paths[&pair].walked, self.paths[&pair].told), before);
+        self.model.input("resend_room").set(15);
+        self.deliver(pair, 1);
+        self.tell(pair);
+        assert_eq!(self.again.len(), 1, "the loss is found now");
+        assert_eq!(self.fresh, 1);
+    }
+
+    /// The block that waits goes out as it is; the sender must take it for an old one.
+    fn bring_unjudged(&mut self, pair: u64) {
+        let (_, block) = self.snapshots.pop_front().expect("a block waits");
+        self.outcomes.push_back((pair, Outcome::Stale, block, 0));
+        let bytes = super::frame(pair >> 5, &[block], &mut self.stall);
+        self.beats.push_back((bytes, true));
     }
 
     /// Takes the oldest transmission off the wire.
