@@ -186,6 +186,9 @@ impl AckProcessor {
             log: path_ram(connection_bits, plane_bits, 7),
             indexes: path_ram(connection_bits, plane_bits, 6),
             slots: path_ram(connection_bits, plane_bits, 7),
+            // 8 and what the walk has under way.
+            acked_queue: SmallFifo::new(4),
+            resend_queue: SmallFifo::new(4),
             ..Default::default()
         }
     }

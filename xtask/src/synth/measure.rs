@@ -24,9 +24,12 @@ const PLACE: &[&str] = &[
     "--timing-allow-fail",
 ];
 
-/// A block: flattened, mapped. The mapper may take logic apart for speed only as far as 4 ns ask for: without a bound it
-/// gave every bit of a wide multiplexer its own copy of the condition, eight LUTs a bit.
-const BLOCK: &str = "scratchpad -set abc9.D 4000; synth_ecp5 -top TOP";
+/// A block: flattened, mapped by itself, and only then joined with the registers around it, which would else become parts
+/// of its memories. The mapper may take logic apart for speed only as far as 4 ns ask for: without a bound it gave every
+/// bit of a wide multiplexer its own copy of the condition, eight LUTs a bit.
+const BLOCK: &str = "scratchpad -set abc9.D 4000; hierarchy -top TOP; \
+    setattr -mod -set keep_hierarchy 1 TOP_core; synth_ecp5 -top TOP; \
+    setattr -mod -unset keep_hierarchy *; flatten; opt_clean";
 
 /// An engine: each of its blocks is mapped by itself (the mapper's time grows faster than its input), what is constant
 /// or unused on either side of a border goes, and the blocks are joined after.
