@@ -378,3 +378,53 @@ fn raw_step(bench: &mut Bench, ready: bool, told: &mut BTreeMap<u64, Vec<u64>>) 
     bench.cycle += 1;
     bench.now = (bench.now + 1) & 0xffff;
 }
+
+/// A frame of before must have been handed on: behind a clear none follows.
+#[test]
+fn a_clear_waits_for_the_frame_that_is_being_gathered() {
+    let model = Model::build(&source()).unwrap();
+    let [news, news_valid, ready, clear_slot, clear_valid] = [
+        "news",
+        "news_valid",
+        "frame_ready",
+        "clear_slot",
+        "clear_valid",
+    ]
+    .map(|name| model.input(name));
+    let [valid, clear_ready] = ["frame_valid", "clear_ready"].map(|name| model.output(name));
+    for port in ["news_valid", "complete_valid", "clear_valid", "frame_ready"] {
+        model.input(port).set(0);
+    }
+    model.input("sweep_end").set(SLOTS);
+    model.input("delay").set(DELAY);
+    model.reset();
+    // Slot 5 of the memory starts with what the reset of a chip leaves there: nothing.
+    let event = Record::new(AckEvent::FIELDS)
+        .with("pair", 5 << 3)
+        .with("urgent", 1);
+    news.set_record(&event);
+    news_valid.set(1);
+    model.cycle();
+    news_valid.set(0);
+    clear_slot.set(5);
+    let mut cleared = 0;
+    for cycle in 0..200 {
+        // Asked for when the frame is popped, gathered or shown: in every stage.
+        clear_valid.set(cycle >= 3 && cleared == 0);
+        ready.set(cycle > 120);
+        model.eval();
+        if clear_valid.is_set() && clear_ready.is_set() {
+            assert!(
+                !valid.is_set() && cycle != 0,
+                "a frame of before is still here"
+            );
+            cleared = cycle;
+        }
+        assert!(
+            !valid.is_set() || cleared == 0,
+            "an ACK of before behind the clear"
+        );
+        model.cycle();
+    }
+    assert!(cleared > 0, "the clear is never taken");
+}

@@ -178,6 +178,7 @@ fn check_class(frame: &Frame, why: u64, got: &Record, context: &str) {
             ("pair", pair),
             ("message", number(bytes, 32, 2)),
             ("length", number(bytes, 28, 2)),
+            ("lane", number(bytes, 16, 8) % 64),
             ("total", number(bytes, 36, 4)),
         ],
         2 | 3 => vec![("pair", pair)],
@@ -278,7 +279,7 @@ fn run(seed: u64) {
     for cycle in 0..60_000u64 {
         let time = 0xff00 + cycle & 0xffff;
         now.set(time);
-        data.set_bytes(&offered.bytes);
+        data.set_bytes(&offered.bytes[..48]);
         info.set_record(
             &Record::new(FrameInfo::FIELDS)
                 .with("plane", offered.plane)

@@ -1,6 +1,6 @@
 //! The write engine against a slave of bytes: what is written where, what is told when, what the bus sees.
 
-use osprey_rtl::dma::{DmaWrite, WriteJob, WriteRecord};
+use osprey_rtl::dma::{DmaWrite, FrameRoute, WriteRecord};
 use osprey_rtl::emit;
 use osprey_verilated::{Model, Record, Source, Stall, lint};
 use rust_hdl::prelude::*;
@@ -10,8 +10,10 @@ fn text() -> String {
     let mut write = DmaWrite::new();
     write.clock.connect();
     write.reset.connect();
-    write.job.connect();
-    write.job_valid.connect();
+    write.route.connect();
+    write.route_valid.connect();
+    write.plan.connect();
+    write.plan_valid.connect();
     write.payload_data.connect();
     write.payload_last.connect();
     write.payload_valid.connect();
@@ -27,15 +29,28 @@ fn text() -> String {
 
 type Memory = HashMap<u64, u8>;
 
+/// The layout of `WritePlan`, a struct of wires.
+const PLAN: &[(&str, usize)] = &[
+    ("address0", 64),
+    ("beats0", 7),
+    ("address1", 64),
+    ("beats1", 7),
+    ("empty", 1),
+    ("split", 1),
+    ("discard", 1),
+];
+
 /// A frame, what is to be done with it, and what must follow.
 struct Plan {
-    job: Record,
+    route: Record,
+    /// If it goes through the aligner.
+    plan: Option<Record>,
     frame: VecDeque<Vec<u8>>,
-    /// Bytes that must be in memory when its tag is told; none if it is not a write.
-    places: Option<(u64, Vec<(u64, u8)>)>,
+    /// Bytes that must be in memory when it is placed; none if it is not a write.
+    places: Option<Vec<(u64, u8)>>,
 }
 
-fn plan(stall: &mut Stall, tag: u64) -> Plan {
+fn plan(stall: &mut Stall) -> Plan {
     let kind = stall.pick(&[0, 1, 1, 1, 1, 2]);
     let most = stall.pick(&[300, 4096]);
     let length = match stall.below(6) {
@@ -66,23 +81,37 @@ fn plan(stall: &mut Stall, tag: u64) -> Plan {
             address1 + index - length0
         }
     };
-    let places = (0..length)
-        .filter(|_| kind == 1)
-        .map(|index| (address(index), run[index as usize]))
-        .collect();
-    let job = Record::new(WriteJob::FIELDS)
+    let discard = stall.chance(20);
+    let places = (kind == 1 && !discard).then(|| {
+        (0..length)
+            .map(|index| (address(index), run[index as usize]))
+            .collect()
+    });
+    let route = Record::new(FrameRoute::FIELDS)
         .with("kind", kind)
         .with("source", source)
-        .with("length", length)
+        .with("lane", address0 % 64)
+        .with("length", length);
+    // What is discarded has an address that means nothing.
+    let (length0, address1) = if discard {
+        (stall.below(length + 1), stall.bits())
+    } else {
+        (length0, address1)
+    };
+    let plan = Record::new(PLAN)
         .with("address0", address0)
-        .with("length0", length0)
+        .with("beats0", (address0 % 64 + length0).div_ceil(64) & 0x7f)
         .with("address1", address1)
-        .with("tag", tag);
+        .with("beats1", (length - length0).div_ceil(64) & 0x7f)
+        .with("empty", length == 0)
+        .with("split", length0 != length)
+        .with("discard", discard);
     let frame = bytes.chunks(64).map(<[u8]>::to_vec).collect();
     Plan {
-        job,
+        route,
+        plan: (kind == 1).then_some(plan),
         frame,
-        places: (kind == 1).then_some((tag, places)),
+        places,
     }
 }
 
@@ -144,11 +173,18 @@ struct Bench {
     model: Model,
     stall: Stall,
     slave: Slave,
-    plans: VecDeque<Plan>,
+    routes: VecDeque<Record>,
+    /// Plans with the number of their frame.
+    plans: VecDeque<(u64, Record)>,
+    /// Frames whose route was given; frames that are through.
+    routed: u64,
+    through: u64,
+    /// The frame of each address that a plan names.
+    frame_of: HashMap<u64, u64>,
     frames: VecDeque<(Vec<u8>, bool)>,
     forwarded: VecDeque<(Vec<u8>, bool)>,
     records: VecDeque<(Record, Vec<(u64, u8)>)>,
-    placed: VecDeque<(u64, Vec<(u64, u8)>)>,
+    placed: VecDeque<Vec<(u64, u8)>>,
     done: VecDeque<Vec<(u64, u8)>>,
     held: Option<(Vec<u8>, u64)>,
 }
@@ -158,7 +194,11 @@ impl Bench {
         let model = Model::build(&Source::new("dma_write", text())).unwrap();
         model.reset();
         let mut stall = Stall::new(seed);
-        let plans: VecDeque<_> = (0..frames).map(|tag| plan(&mut stall, tag)).collect();
+        let all: Vec<_> = (0..frames).map(|_| plan(&mut stall)).collect();
+        let plans = (0..)
+            .zip(&all)
+            .filter_map(|(at, plan)| Some((at, plan.plan.clone()?)))
+            .collect();
         let records: VecDeque<_> = (0..records).map(|tag| record(&mut stall, tag)).collect();
         let mut bench = Self {
             model,
@@ -166,16 +206,17 @@ impl Bench {
             slave: Slave::default(),
             frames: VecDeque::new(),
             forwarded: VecDeque::new(),
-            placed: plans
-                .iter()
-                .filter_map(|plan| plan.places.clone())
-                .collect(),
+            placed: all.iter().filter_map(|plan| plan.places.clone()).collect(),
+            routes: all.iter().map(|plan| plan.route.clone()).collect(),
+            routed: 0,
+            through: 0,
+            frame_of: HashMap::new(),
             done: records.iter().map(|(_, bytes)| bytes.clone()).collect(),
             plans,
             records,
             held: None,
         };
-        for plan in &bench.plans {
+        for plan in &all {
             let count = plan.frame.len();
             let beats: Vec<_> = plan
                 .frame
@@ -184,7 +225,7 @@ impl Bench {
                 .enumerate()
                 .map(|(at, beat)| (beat, at + 1 == count))
                 .collect();
-            if plan.job.get("kind") == 2 {
+            if plan.route.get("kind") == 2 {
                 bench.forwarded.extend(beats.clone());
             }
             bench.frames.extend(beats);
@@ -201,9 +242,15 @@ impl Bench {
 
     fn drive(&mut self, chances: [u64; 6]) {
         let input = |name: &str| self.model.input(name);
-        input("job_valid").set(!self.plans.is_empty() && self.stall.chance(chances[0]));
-        if let Some(plan) = self.plans.front() {
-            input("job").set_record(&plan.job);
+        let room = self.model.output("route_room").is_set();
+        input("route_valid").set(!self.routes.is_empty() && room && self.stall.chance(chances[0]));
+        if let Some(route) = self.routes.front() {
+            input("route").set_record(route);
+        }
+        let told = self.plans.front().is_some_and(|&(at, _)| at < self.routed);
+        input("plan_valid").set(told && self.stall.chance(chances[0]));
+        if let Some((_, plan)) = self.plans.front() {
+            input("plan").set_record(plan);
         }
         input("payload_valid").set(!self.frames.is_empty() && self.stall.chance(chances[1]));
         if let Some((beat, last)) = self.frames.front() {
@@ -250,13 +297,16 @@ impl Bench {
             let (address, beats) = (output("awaddr").get(), output("awlen").get() + 1);
             assert!(address % 64 == 0 && address / 4096 == (address + 64 * beats - 1) / 4096);
             self.slave.bursts.push_back((address, beats));
+            // Addresses without data would block the bus behind a frame that has to wait.
+            if let Some(&at) = self.frame_of.get(&address) {
+                assert!(self.through >= at, "an address before its frame's turn");
+            }
         }
         if input("bvalid") && output("bready").is_set() {
             self.slave.answers.pop_front();
         }
         if output("placed_valid").is_set() {
-            let (tag, bytes) = self.placed.pop_front().expect("a write");
-            assert_eq!(output("placed_tag").get(), tag);
+            let bytes = self.placed.pop_front().expect("a write");
             check(&self.slave.memory, &bytes);
         }
         if output("record_done_valid").is_set() {
@@ -272,11 +322,17 @@ impl Bench {
                 (beat, last)
             );
         }
-        if input("job_valid") && output("job_ready").is_set() {
-            self.plans.pop_front();
+        if input("route_valid") {
+            self.routes.pop_front();
+            self.routed += 1;
+        }
+        if input("plan_valid") && output("plan_ready").is_set() {
+            let (at, plan) = self.plans.pop_front().expect("it was shown");
+            self.frame_of.insert(plan.get("address0") / 64 * 64, at);
         }
         if input("payload_valid") && output("payload_ready").is_set() {
-            self.frames.pop_front();
+            let (_, last) = self.frames.pop_front().expect("it was shown");
+            self.through += u64::from(last);
         }
         if input("record_valid") && output("record_ready").is_set() {
             self.records.pop_front();
@@ -301,7 +357,7 @@ fn run(seed: u64, frames: u64, records: u64, chances: [u64; 6]) -> u64 {
     let expected: usize = Bench::new(seed, frames, records)
         .placed
         .iter()
-        .map(|(_, bytes)| bytes.len())
+        .map(Vec::len)
         .sum();
     // Addresses are random and far apart: nothing else may have been written.
     assert_eq!(bench.slave.memory.len(), expected + 32 * records as usize);

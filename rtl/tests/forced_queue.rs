@@ -11,11 +11,13 @@ use std::collections::VecDeque;
 
 /// Entries a queue.
 const DEPTH: usize = 16;
+/// Of them may be taken by probes.
+const CROWDED: usize = 10;
 
 fn source() -> Source {
     Source::new(
         "forced_queue",
-        emit::verilog("forced_queue", ForcedQueue::new(4)),
+        emit::verilog("forced_queue", ForcedQueue::new(4, 4)),
     )
 }
 
@@ -91,7 +93,7 @@ fn run(seed: u64) {
                 probe || sure < DEPTH,
                 "cycle {cycle}: taken into a full queue"
             );
-            queues[plane].push_back((record, probe && most >= DEPTH));
+            queues[plane].push_back((record, probe && most >= CROWDED));
         }
         for (plane, ([head, valid], ready)) in planes.iter().enumerate() {
             if !(valid.is_set() && ready.is_set()) {
@@ -127,6 +129,61 @@ fn run(seed: u64) {
         tail_probes > 1_000 && dropped > 0,
         "{tail_probes} after tails, {dropped} dropped"
     );
+}
+
+/// Of a plane that stands still: what is told of its room, and that half of it is kept from probes.
+#[test]
+fn half_of_a_queue_is_kept_for_resends() {
+    let model = Model::build(&source()).unwrap();
+    let mut stall = Stall::new(9);
+    let mut offers = ["resend", "probe", "order"].map(|name| Offer::new(&model, name));
+    let room = model.output("resend_room");
+    for name in [
+        "tail_valid",
+        "head_ready$0",
+        "head_ready$1",
+        "head_ready$2",
+        "head_ready$3",
+    ] {
+        model.input(name).set(0);
+    }
+    model.reset();
+    let mut give = |which: usize, kind: u64| {
+        let record = entry(&mut stall, kind).with("pair", 2 << 3);
+        offers[which].queue.push_back(record);
+        for _ in 0..8 {
+            offers
+                .iter_mut()
+                .for_each(|offer| offer.drive(&mut stall, 100));
+            model.eval();
+            offers.iter_mut().for_each(|offer| drop(offer.taken()));
+            model.cycle();
+        }
+        assert!(
+            offers[which].queue.is_empty(),
+            "nothing waits for a plane that stands still"
+        );
+    };
+    for _ in 0..40 {
+        give(1, 1);
+    }
+    // Ten of the probes are kept: more than half.
+    assert_eq!(room.get(), 0b1011);
+    for _ in 0..6 {
+        give(0, 0);
+    }
+    let (head, ready) = (model.output("head$2"), model.input("head_ready$2"));
+    ready.set(1);
+    let mut kinds = Vec::new();
+    for _ in 0..40 {
+        model.eval();
+        if model.output("head_valid$2").is_set() {
+            kinds.push(head.record(Forced::FIELDS).get("kind"));
+        }
+        model.cycle();
+    }
+    assert_eq!(kinds, [[1; 10].as_slice(), &[0; 6]].concat());
+    assert_eq!(room.get(), 0b1111);
 }
 
 #[test]

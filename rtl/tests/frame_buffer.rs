@@ -7,7 +7,7 @@ use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
 fn text() -> String {
-    let mut buffer = FrameBuffer::default();
+    let mut buffer = FrameBuffer::new();
     buffer.clock.connect();
     buffer.reset.connect();
     buffer.packet_data.connect();
@@ -63,7 +63,7 @@ impl Packet {
 }
 
 fn check_header(model: &Model, packet: &Packet) {
-    assert_eq!(model.output("header_data").bytes(), packet.beats[0]);
+    assert_eq!(model.output("header_data").bytes(), packet.beats[0][..48]);
     let info = model.output("header_info").record(FrameInfo::FIELDS);
     for field in ["plane", "transport_bytes", "ce", "beats"] {
         assert_eq!(info.get(field), packet.frame.get(field), "{field}");

@@ -103,6 +103,37 @@ impl<'a> Bench<'a> {
         valid.set(0);
     }
 
+    /// Starts a connection anew while packets of another are acknowledged without a pause; cycles it took.
+    fn clear_under_load(&mut self, connection: u64, busy: u64) -> u64 {
+        let [address, valid] = ["clear_address", "clear_valid"].map(|name| self.model.input(name));
+        let ready = self.model.output("clear_ready");
+        let start = self.model.cycles();
+        for slot in 0..64 {
+            address.set(connection << 6 | slot);
+            valid.set(1);
+            loop {
+                let known = &self.connections[busy as usize];
+                if known.left.len() - known.head < 60 {
+                    self.load(busy, 1);
+                }
+                let known = &self.connections[busy as usize];
+                let open = (known.head..known.left.len()).find(|&number| known.left[number] > 0);
+                if let Some(number) = open.filter(|_| self.acked.queue.len() < 8) {
+                    self.acknowledge(busy, number);
+                }
+                self.model.eval();
+                let taken = ready.is_set();
+                self.step(100);
+                assert!(self.model.cycles() < start + 20_000, "slot {slot} starves");
+                if taken {
+                    break;
+                }
+            }
+        }
+        valid.set(0);
+        self.model.cycles() - start
+    }
+
     /// A message of so many packets begins.
     fn load(&mut self, connection: u64, packets: u64) {
         let known = &mut self.connections[connection as usize];
@@ -325,5 +356,20 @@ fn message_numbers_wrap() {
             bench.acknowledge(1, number);
         }
         bench.step(100);
+    }
+}
+
+/// What another connection does must not keep one from starting anew.
+#[test]
+fn a_connection_starts_anew_under_load() {
+    for seed in 1..4 {
+        let model = Model::build(&source()).unwrap();
+        let mut bench = Bench::new(&model, seed, 3);
+        for _ in 0..20 {
+            let took = bench.clear_under_load(2, 1);
+            assert!(took < 1_500, "seed {seed}: {took} cycles");
+        }
+        bench.settle();
+        assert!(bench.connections[1].completed > 100);
     }
 }

@@ -84,6 +84,12 @@ fn run(seed: u64) {
         clear_address.set(slot);
         clear_valid.set(1);
         model.eval();
+        for _ in 0..2 {
+            if !clear_ready.is_set() {
+                model.cycle();
+                model.eval();
+            }
+        }
         assert!(clear_ready.is_set(), "nothing is in the way");
         model.cycle();
     }
@@ -231,4 +237,61 @@ fn a_message_is_complete_when_its_last_byte_is_placed() {
         6,
         run,
     );
+}
+
+/// Packets that are placed without a pause must not keep a connection from starting anew, nor be counted in its new life.
+#[test]
+fn slots_are_cleared_under_load() {
+    let model = Model::build(&source()).unwrap();
+    let [ordered, ordered_valid, placed, clear_address, clear_valid] = [
+        "ordered",
+        "ordered_valid",
+        "placed_valid",
+        "clear_address",
+        "clear_valid",
+    ]
+    .map(|name| model.input(name));
+    let [ready, room] = ["clear_ready", "room"].map(|name| model.output(name));
+    for port in [&ordered_valid, &placed, &clear_valid] {
+        port.set(0);
+    }
+    model.reset();
+    let (mut given, mut answered) = (0u64, 0u64);
+    let mut cycle = |pair: u64| {
+        let packet = Record::new(PlacedPacket::FIELDS)
+            .with("pair", pair)
+            .with("length", 1)
+            .with("total", 2);
+        ordered.set_record(&packet);
+        model.eval();
+        let gives = room.is_set();
+        ordered_valid.set(gives);
+        placed.set(answered < given);
+        answered += u64::from(answered < given);
+        given += u64::from(gives);
+        model.eval();
+        let cleared = clear_valid.is_set() && ready.is_set();
+        model.cycle();
+        cleared
+    };
+    // Two dozen packets of connection 3, the first of a message each two, then others' without end.
+    (0..24).for_each(|_| assert!(!cycle(3 << 5)));
+    for slot in 0..64u64 {
+        clear_address.set(3 << 6 | slot);
+        clear_valid.set(1);
+        let waits = (0..1_000).take_while(|_| !cycle(5 << 5)).count();
+        assert!(waits < 400, "slot {slot} starves");
+        clear_valid.set(0);
+    }
+    // A message of two packets of a byte in the new life: complete with the second, not the first.
+    (0..400).for_each(|_| assert!(!cycle(5 << 5)));
+    let complete = model.output("complete_valid");
+    let mut seen = 0;
+    for at in 0..800 {
+        cycle(if at == 0 { 3 << 5 } else { 5 << 5 });
+        model.eval();
+        let ours = model.output("complete_pair").get() == 3 << 5;
+        seen += u64::from(complete.is_set() && ours);
+    }
+    assert_eq!(seen, 0, "a packet of the life before was counted");
 }

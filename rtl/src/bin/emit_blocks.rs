@@ -1,8 +1,8 @@
 //! Writes the Verilog of every block of the `edge` engine, each between registers: `emit_blocks DIRECTORY`.
 
 use osprey_rtl::csr::{
-    clear_sequencer::ClearSequencer, counters::Counters, path_telemetry::PathTelemetry,
-    registers::Registers,
+    clear_sequencer::ClearSequencer, counters::Counters, csr_port::CsrPort,
+    path_telemetry::PathTelemetry, registers::Registers, table_router::TableRouter,
 };
 use osprey_rtl::dma::{DmaRead, DmaWrite, memory_translation::MemoryTranslation};
 use osprey_rtl::rx::classifier::Classifier;
@@ -12,6 +12,8 @@ use osprey_rtl::rx::placement::Placement;
 use osprey_rtl::rx::{FrameBuffer, IntegrityRx, Parser, RxArbiter, RxPort};
 use osprey_rtl::stream::Aligner;
 use osprey_rtl::top::configuration::Configuration;
+use osprey_rtl::top::events::Events;
+use osprey_rtl::top::notices::Notices;
 use osprey_rtl::top::wrapper::between_registers;
 use osprey_rtl::tx::ack_generator::AckGenerator;
 use osprey_rtl::tx::ack_hold::AckHold;
@@ -67,34 +69,38 @@ fn write_all(directory: &Path) -> std::io::Result<()> {
         rx_arbiter = RxArbiter::default();
         parser = Parser::default();
         integrity_rx = IntegrityRx::default();
-        frame_buffer = FrameBuffer::default();
+        frame_buffer = FrameBuffer::new();
         classifier = Classifier::new(connections);
         path_sequence = PathSequence::new(pairs);
         path_sequence_256 = PathSequence256::new(pairs);
         memory_translation = MemoryTranslation::new(edge.key_bits, edge.page_bits);
         placement = Placement::new();
-        aligner = Aligner::default();
-        dma_write = DmaWrite::default();
+        aligner = Aligner::new();
+        dma_write = DmaWrite::new();
         dma_read = DmaRead::default();
         message_table = MessageTable::new(connections);
         ack_generator = AckGenerator::new(connections + 2);
         ack_hold = AckHold::new();
         work_queue = WorkQueue::new(connections);
         spray_scheduler = SprayScheduler::new(connections);
-        forced_queue = ForcedQueue::new(9);
+        forced_queue = ForcedQueue::new(9, edge.planes);
         segmenter = Segmenter::new(connections);
         frame_request = FrameRequest::new(connections);
-        header_builder = HeaderBuilder::default();
+        header_builder = HeaderBuilder::new();
         frame_assembler = FrameAssembler::default();
         integrity_tx = IntegrityTx::new();
         tx_port = TxPort::default();
-        ack_processor = AckProcessor::new(pairs);
+        ack_processor = AckProcessor::new(connections, edge.plane_bits());
         prober = Prober::new(pairs);
         message_completion = MessageCompletion::new(connections);
         registers = Registers::new(0, edge.capabilities(), edge.capabilities2());
         clear_sequencer = ClearSequencer::default();
         counters = Counters::default();
         path_telemetry = PathTelemetry::new(pairs);
+        csr_port = CsrPort::default();
+        table_router = TableRouter::default();
+        events = Events::default();
+        notices = Notices::new();
     }
     Ok(())
 }

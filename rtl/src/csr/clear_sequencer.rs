@@ -1,9 +1,10 @@
 //! Starts a connection anew: clears its state in every block that keeps any (clause T-6.5).
 //!
-//! Goes through the connection's 32 paths, 4 planes and 64 message slots. Each block takes the order through
-//! the same door as its ordinary work, so no memory has a second writer; a step is over when all have
-//! taken it. The paths may start at other numbers than zero, for tests: PSN (a multiple of 2 W), epoch,
-//! ordinal. Then it waits until what was queued has passed the scheduler.
+//! Goes through the connection's 32 paths, then its 64 message slots, so that what the paths' last walks tell meets the
+//! slots before they are cleared; last its 4 planes. Each block takes the order through the same door as its ordinary
+//! work, so no memory has a second writer; a step is over when all have taken it. The paths may start at other numbers
+//! than zero, for tests: PSN (a multiple of 2 W), epoch, ordinal. Then it waits until what was queued has passed the
+//! scheduler, and until the ACKs that were held have left.
 
 use crate::bundle;
 use rust_hdl::prelude::*;
@@ -23,6 +24,9 @@ pub struct ClearSequencer {
     pub start_psn: Signal<In, Bits<24>>,
     pub start_epoch: Signal<In, Bits<8>>,
     pub start_ordinal: Signal<In, Bits<16>>,
+    /// The ACKs that `mark` found held have left.
+    pub mark_gone: Signal<In, Bit>,
+    pub mark: Signal<Out, Bit>,
     pub busy: Signal<Out, Bit>,
     pub open: Signal<Out, ClearOpen>,
     pub done: Signal<In, ClearOpen>,
@@ -36,8 +40,10 @@ pub struct ClearSequencer {
     running: DFF<Bit>,
     settling: DFF<Bits<11>>,
     waiting: DFF<ClearOpen>,
-    index: DFF<Bits<6>>,
-    index_next: Signal<Local, Bits<6>>,
+    index: DFF<Bits<7>>,
+    index_next: Signal<Local, Bits<7>>,
+    slot: Signal<Local, Bits<7>>,
+    marking: DFF<Bit>,
     prepare: DFF<Bit>,
     connection_now: DFF<Bits<12>>,
     psn_now: DFF<Bits<24>>,
@@ -62,6 +68,7 @@ impl Logic for ClearSequencer {
             settling,
             waiting,
             index,
+            marking,
             prepare,
             connection_now,
             psn_now,
@@ -92,22 +99,24 @@ impl Logic for ClearSequencer {
         self.waiting.d.next.work = self.waiting.q.val().work & !self.done.val().work;
         self.waiting.d.next.telemetry = self.waiting.q.val().telemetry & !self.done.val().telemetry;
         self.prepare.d.next = false;
+        self.marking.d.next = false;
         if self.prepare.q.val() {
             self.waiting.d.next.window = self.is_path.val().into();
             self.waiting.d.next.acks = self.there.val().into();
             self.waiting.d.next.sender = self.there.val().into();
             self.waiting.d.next.telemetry = self.is_path.val().into();
-            self.waiting.d.next.generator = (self.index.q.val() < 4).into();
+            self.waiting.d.next.generator = (self.index.q.val() >= 92).into();
             self.waiting.d.next.work = (self.index.q.val() == 0).into();
-            self.waiting.d.next.placed = 1.into();
-            self.waiting.d.next.completion = 1.into();
+            self.waiting.d.next.placed = (!self.is_path.val()).into();
+            self.waiting.d.next.completion = (!self.is_path.val()).into();
         } else {
             if self.running.q.val() & !self.any.val() {
                 self.index.d.next = self.index_next.val();
                 self.prepare.d.next = true;
-                if self.index.q.val() == 63 {
+                if self.index.q.val() == 95 {
                     self.running.d.next = false;
                     self.prepare.d.next = false;
+                    self.marking.d.next = true;
                     self.settling.d.next = 1024.into();
                 }
             }
@@ -124,21 +133,25 @@ impl Logic for ClearSequencer {
             self.epoch_now.d.next = self.start_epoch.val();
             self.ordinal_now.d.next = self.start_ordinal.val();
         }
-        self.busy.next = self.running.q.val() | self.settling.q.val().any();
+        self.mark.next = self.marking.q.val();
+        self.busy.next = self.running.q.val() | self.settling.q.val().any() | !self.mark_gone.val();
         self.open.next = self.waiting.q.val();
         self.connection.next = self.connection_now.q.val();
         self.base17.next = bit_cast::<17, 12>(self.connection_now.q.val()) << 5;
-        self.pair.next = self.base17.val() | (bit_cast::<17, 6>(self.index.q.val()) & 0x1f);
+        self.pair.next = self.base17.val() | (bit_cast::<17, 7>(self.index.q.val()) & 0x1f);
         self.base14.next = bit_cast::<14, 12>(self.connection_now.q.val()) << 2;
-        self.plane_slot.next = self.base14.val() | (bit_cast::<14, 6>(self.index.q.val()) & 0x3);
+        self.plane_slot.next = self.base14.val() | (bit_cast::<14, 7>(self.index.q.val()) & 0x3);
         self.base18.next = bit_cast::<18, 12>(self.connection_now.q.val()) << 6;
-        self.message_slot.next = self.base18.val() | bit_cast::<18, 6>(self.index.q.val());
+        self.slot.next = self.index.q.val() - 32;
+        self.message_slot.next =
+            self.base18.val() | bit_cast::<18, 6>(self.slot.val().get_bits::<6>(0));
         self.psn.next = self.psn_now.q.val();
         self.epoch.next = self.epoch_now.q.val();
         self.ordinal.next = self.ordinal_now.q.val();
         if self.reset.val() {
             self.running.d.next = false;
             self.settling.d.next = 0.into();
+            self.marking.d.next = false;
             self.waiting.d.next.window = 0.into();
             self.waiting.d.next.acks = 0.into();
             self.waiting.d.next.sender = 0.into();

@@ -1,7 +1,8 @@
 //! Counts a path: what was sent, what was lost and how it was found, round trips (clause T-2.13).
 //!
 //! Two memories, each with one machine that reads, adds and writes an event in 3 cycles; events wait in
-//! queues. The host reads a path's words through the same machines, before the next event.
+//! queues. The host reads a path's words through the same machines, before the next event. A path is cleared when the
+//! queues are empty, or when 64 events have been taken since it was asked for.
 
 use crate::bundle;
 use crate::stream::{Fifo, Ram, SmallFifo};
@@ -26,6 +27,13 @@ bundle! {
     /// Table LOSS_TELEMETRY: losses by ordinal, by probe, by timeout; round trips in units of 128 ns.
     LossTelemetry {
         by_ordinal: 32, by_probe: 32, by_timeout: 32, rtt_min: 32, rtt_max: 32, rtt_sum: 64, samples: 32,
+    }
+}
+
+bundle! {
+    /// The same as it is kept: a round trip has 16 bits, and 2^32 of them add up to 48.
+    LossSums {
+        by_ordinal: 32, by_probe: 32, by_timeout: 32, rtt_min: 16, rtt_max: 16, rtt_sum: 48, samples: 32,
     }
 }
 
@@ -60,7 +68,7 @@ pub struct PathTelemetry {
     losses: Fifo<LossEvent>,
     samples: SmallFifo<LossEvent>,
     send_memory: Ram<SendTelemetry, 17>,
-    loss_memory: Ram<LossTelemetry, 17>,
+    loss_memory: Ram<LossSums, 17>,
     send_step: DFF<Step>,
     send_event: DFF<SendEvent>,
     send_state: DFF<SendTelemetry>,
@@ -70,14 +78,17 @@ pub struct PathTelemetry {
     asked_pair: DFF<Bits<17>>,
     loss_step: DFF<Step>,
     loss_event: DFF<LossEvent>,
-    loss_state: DFF<LossTelemetry>,
+    loss_state: DFF<LossSums>,
     loss_read: DFF<Bit>,
     take_send: Signal<Local, Bit>,
     take_loss: Signal<Local, Bit>,
     take_sample: Signal<Local, Bit>,
-    rtt32: Signal<Local, Bits<32>>,
+    rtt: Signal<Local, Bits<16>>,
+    /// Events taken since a clear was asked for.
+    taken_since: DFF<Bits<7>>,
+    insists: Signal<Local, Bit>,
     send_next: Signal<Local, SendTelemetry>,
-    loss_next: Signal<Local, LossTelemetry>,
+    loss_next: Signal<Local, LossSums>,
     clears: Signal<Local, Bit>,
 }
 
@@ -99,8 +110,20 @@ impl Logic for PathTelemetry {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, send_step, send_event, send_state, send_read, loss_step, loss_event,
-            loss_state, loss_read, send_asked, loss_asked, asked_pair
+            self,
+            clock,
+            send_step,
+            send_event,
+            send_state,
+            send_read,
+            loss_step,
+            loss_event,
+            loss_state,
+            loss_read,
+            send_asked,
+            loss_asked,
+            asked_pair,
+            taken_since
         );
         clock!(
             self,
@@ -130,16 +153,19 @@ impl Logic for PathTelemetry {
         if self.read_loss.val() {
             self.loss_asked.d.next = true;
         }
+        self.insists.next = self.clear_valid.val() & (self.taken_since.q.val() >= 64);
         self.take_send.next = (self.send_step.q.val() == Step::Wait)
             & self.sends.read_valid.val()
-            & !self.send_asked.q.val();
+            & !self.send_asked.q.val()
+            & !self.insists.val();
         self.sends.read_ready.next = self.take_send.val();
         self.clears.next = (self.send_step.q.val() == Step::Wait)
             & (self.loss_step.q.val() == Step::Wait)
             & self.clear_valid.val()
-            & !self.sends.read_valid.val()
-            & !self.losses.read_valid.val()
-            & !self.samples.read_valid.val()
+            & (self.insists.val()
+                | (!self.sends.read_valid.val()
+                    & !self.losses.read_valid.val()
+                    & !self.samples.read_valid.val()))
             & !self.send_asked.q.val()
             & !self.loss_asked.q.val();
         self.clear_ready.next = self.clears.val();
@@ -169,7 +195,7 @@ impl Logic for PathTelemetry {
             Step::Wait => {
                 self.send_event.d.next = self.sends.read_data.val();
                 self.send_read.d.next = self.send_asked.q.val();
-                if self.sends.read_valid.val() | self.send_asked.q.val() {
+                if self.take_send.val() | self.send_asked.q.val() {
                     self.send_step.d.next = Step::Look;
                 }
                 if self.send_asked.q.val() {
@@ -203,11 +229,19 @@ impl Logic for PathTelemetry {
         // What was lost, and how long the round took.
         self.take_loss.next = (self.loss_step.q.val() == Step::Wait)
             & self.losses.read_valid.val()
-            & !self.loss_asked.q.val();
+            & !self.loss_asked.q.val()
+            & !self.insists.val();
         self.take_sample.next = (self.loss_step.q.val() == Step::Wait)
             & self.samples.read_valid.val()
             & !self.losses.read_valid.val()
-            & !self.loss_asked.q.val();
+            & !self.loss_asked.q.val()
+            & !self.insists.val();
+        if self.take_send.val() | self.take_loss.val() | self.take_sample.val() {
+            self.taken_since.d.next = self.taken_since.q.val() + 1;
+        }
+        if !self.clear_valid.val() | self.clears.val() {
+            self.taken_since.d.next = 0.into();
+        }
         self.losses.read_ready.next = self.take_loss.val();
         self.samples.read_ready.next = self.take_sample.val();
         self.loss_memory.read_address.next = self.samples.read_data.val().pair;
@@ -219,18 +253,18 @@ impl Logic for PathTelemetry {
         }
         self.loss_memory.read_enable.next = true;
         self.loss_next.next = self.loss_state.q.val();
-        self.rtt32.next = bit_cast::<32, 16>(self.loss_event.q.val().rtt);
+        self.rtt.next = self.loss_event.q.val().rtt;
         if self.loss_event.q.val().sampled.any() {
             self.loss_next.next.samples = self.loss_state.q.val().samples + 1;
             self.loss_next.next.rtt_sum =
-                self.loss_state.q.val().rtt_sum + bit_cast::<64, 32>(self.rtt32.val());
+                self.loss_state.q.val().rtt_sum + bit_cast::<48, 16>(self.rtt.val());
             if !self.loss_state.q.val().samples.any()
-                | (self.rtt32.val() < self.loss_state.q.val().rtt_min)
+                | (self.rtt.val() < self.loss_state.q.val().rtt_min)
             {
-                self.loss_next.next.rtt_min = self.rtt32.val();
+                self.loss_next.next.rtt_min = self.rtt.val();
             }
-            if self.rtt32.val() > self.loss_state.q.val().rtt_max {
-                self.loss_next.next.rtt_max = self.rtt32.val();
+            if self.rtt.val() > self.loss_state.q.val().rtt_max {
+                self.loss_next.next.rtt_max = self.rtt.val();
             }
         } else {
             if self.loss_event.q.val().timeout.any() {
@@ -253,10 +287,7 @@ impl Logic for PathTelemetry {
                     self.loss_event.d.next = self.losses.read_data.val();
                 }
                 self.loss_read.d.next = self.loss_asked.q.val();
-                if self.losses.read_valid.val()
-                    | self.samples.read_valid.val()
-                    | self.loss_asked.q.val()
-                {
+                if self.take_loss.val() | self.take_sample.val() | self.loss_asked.q.val() {
                     self.loss_step.d.next = Step::Look;
                 }
                 if self.loss_asked.q.val() {
@@ -290,7 +321,13 @@ impl Logic for PathTelemetry {
                 self.loss_step.d.next = Step::Wait;
             }
         }
-        self.loss_words.next = self.loss_state.q.val();
+        self.loss_words.next.by_ordinal = self.loss_state.q.val().by_ordinal;
+        self.loss_words.next.by_probe = self.loss_state.q.val().by_probe;
+        self.loss_words.next.by_timeout = self.loss_state.q.val().by_timeout;
+        self.loss_words.next.rtt_min = bit_cast::<32, 16>(self.loss_state.q.val().rtt_min);
+        self.loss_words.next.rtt_max = bit_cast::<32, 16>(self.loss_state.q.val().rtt_max);
+        self.loss_words.next.rtt_sum = bit_cast::<64, 48>(self.loss_state.q.val().rtt_sum);
+        self.loss_words.next.samples = self.loss_state.q.val().samples;
         if self.reset.val() {
             self.send_step.d.next = Step::Wait;
             self.loss_step.d.next = Step::Wait;

@@ -1,29 +1,27 @@
 //! Writes host memory: payloads of good frames to their places, and single-beat records (completions).
 //!
-//! Jobs come in the order of the frames; each takes its frame's beats up to the last. A write's bytes go through the
-//! aligner to the lanes of their address; where the frame crosses a 4 KiB boundary of virtual space the job has two
-//! addresses. A forwarded frame goes to the ACK unit as it is. `placed` says that everything a write job wrote has been
-//! answered; jobs of no bytes are placed in their turn. Records share the bus a burst at a time. About 12 cycles from
-//! payload to bus; 1 beat a cycle.
+//! A frame is known twice. Its `route`, from its header, says where its beats go: through the aligner to the lanes of
+//! their address, to the ACK unit as they are, or nowhere. That needs no verdict, since no beat leaves the aligner
+//! without a plan. Its `plan` comes 8 cycles later, for frames that go through the aligner: addresses, or to discard what
+//! was aligned. `placed` says that everything a plan wrote has been answered; plans of no bytes are placed in their turn.
+//! Records share the bus a burst at a time. 10 cycles from route to bus, 1 from plan to bus; 1 beat a cycle.
 
-use super::write_bus::{WriteBus, WritePlan};
+use super::write_bus::WriteBus;
+use super::write_plan::WritePlan;
 use crate::bundle;
 use crate::stream::{Aligner, AlignerJob, SmallFifo};
 use rust_hdl::prelude::*;
 
 bundle! {
-    /// What to do with one frame.
-    WriteJob {
-        /// 0 drop it, 1 write, 2 forward to the ACK unit.
+    /// Where the beats of one frame go, in the order of the frames.
+    FrameRoute {
+        /// 0 drop it, 1 align it for a plan that follows, 2 forward to the ACK unit.
         kind: 2,
         /// Lane of the first byte in the frame's first beat.
         source: 6,
+        /// Lane of the first byte in memory.
+        lane: 6,
         length: 13,
-        address0: 64,
-        /// Bytes up to the end of the first address's 4 KiB page, or all.
-        length0: 13,
-        address1: 64,
-        tag: 32,
     }
 }
 
@@ -37,14 +35,23 @@ bundle! {
     }
 }
 
+bundle! {
+    /// A route as far as beats are concerned: how many of them the aligner wants.
+    BeatRoute { kind: 2, wanted: 8 }
+}
+
 /// See the module page.
 #[derive(LogicBlock, Default)]
 pub struct DmaWrite {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    pub job: Signal<In, WriteJob>,
-    pub job_valid: Signal<In, Bit>,
-    pub job_ready: Signal<Out, Bit>,
+    pub route: Signal<In, FrameRoute>,
+    pub route_valid: Signal<In, Bit>,
+    /// There is room for 16 more routes.
+    pub route_room: Signal<Out, Bit>,
+    pub plan: Signal<In, WritePlan>,
+    pub plan_valid: Signal<In, Bit>,
+    pub plan_ready: Signal<Out, Bit>,
     pub payload_data: Signal<In, Bits<512>>,
     pub payload_last: Signal<In, Bit>,
     pub payload_valid: Signal<In, Bit>,
@@ -57,7 +64,6 @@ pub struct DmaWrite {
     pub ack_valid: Signal<Out, Bit>,
     pub ack_ready: Signal<In, Bit>,
     pub placed_valid: Signal<Out, Bit>,
-    pub placed_tag: Signal<Out, Bits<32>>,
     pub record_done_valid: Signal<Out, Bit>,
     pub record_done_tag: Signal<Out, Bits<32>>,
     /// A write was answered with an error.
@@ -76,45 +82,37 @@ pub struct DmaWrite {
     pub bready: Signal<Out, Bit>,
     aligner: Aligner,
     bus: WriteBus,
-    plans: SmallFifo<WritePlan>,
+    routes: SmallFifo<BeatRoute>,
     jobs: SmallFifo<AlignerJob>,
     busy: DFF<Bit>,
     kind: DFF<Bits<2>>,
-    /// The aligner knows of the next job already.
-    foreseen: DFF<Bit>,
     /// Beats that the aligner still wants of this frame.
     wanted: DFF<Bits<8>>,
-    writes: Signal<Local, Bit>,
+    /// Frames that have begun to pass to the aligner and whose plans have not been taken.
+    begun: DFF<Bits<6>>,
+    begins: Signal<Local, Bit>,
+    planned: Signal<Local, Bit>,
+    may_plan: Signal<Local, Bit>,
     accept: Signal<Local, Bit>,
     ending: Signal<Local, Bit>,
-    foresees: Signal<Local, Bit>,
-    room: Signal<Local, Bit>,
     feeds: Signal<Local, Bit>,
     forwards: Signal<Local, Bit>,
     taken: Signal<Local, Bit>,
+    beat_route: Signal<Local, BeatRoute>,
     aligner_job: Signal<Local, AlignerJob>,
-    plan: Signal<Local, WritePlan>,
     length: Signal<Local, Bits<13>>,
-    length0: Signal<Local, Bits<13>>,
-    length1: Signal<Local, Bits<13>>,
     up: Signal<Local, Bits<14>>,
-    up0: Signal<Local, Bits<13>>,
-    up1: Signal<Local, Bits<13>>,
-    address0: Signal<Local, Bits<64>>,
-    lane: Signal<Local, Bits<6>>,
-    source: Signal<Local, Bits<6>>,
-    split: Signal<Local, Bit>,
     some: Signal<Local, Bit>,
 }
 
 impl DmaWrite {
-    /// With room for the jobs that the way to the bus holds.
+    /// With room for the routes of frames that wait and of those behind the classifier.
     pub fn new() -> Self {
         Self {
             aligner: Aligner::new(),
             bus: WriteBus::new(),
-            plans: SmallFifo::new(4),
-            jobs: SmallFifo::new(4),
+            routes: SmallFifo::new(5),
+            jobs: SmallFifo::new(5),
             ..Self::default()
         }
     }
@@ -123,11 +121,11 @@ impl DmaWrite {
 impl Logic for DmaWrite {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, kind, foreseen, wanted);
-        clock!(self, clock, aligner, bus, plans, jobs);
+        dff_setup!(self, clock, busy, kind, wanted, begun);
+        clock!(self, clock, aligner, bus, routes, jobs);
         self.aligner.reset.next = self.reset.val();
         self.bus.reset.next = self.reset.val();
-        self.plans.reset.next = self.reset.val();
+        self.routes.reset.next = self.reset.val();
         self.jobs.reset.next = self.reset.val();
 
         // Send the frame's beats where the job says; what is left over of a frame is dropped.
@@ -154,62 +152,58 @@ impl Logic for DmaWrite {
             self.busy.d.next = false;
         }
 
-        // Take a job: what the bus must know of it goes into its queue. The aligner is told while the frame before is
-        // under way; the bus is not, for addresses without data would block it behind a frame that has to wait.
-        self.writes.next = self.job.val().kind == 1;
-        self.length.next = self.job.val().length;
-        self.length0.next = self.job.val().length0;
-        self.source.next = self.job.val().source;
-        self.address0.next = self.job.val().address0;
-        self.lane.next = self.address0.val().get_bits::<6>(0);
+        // Take a frame's route. The aligner's job is seen by its planner while the frame before is under way.
+        self.length.next = self.route.val().length;
         self.some.next = self.length.val() != 0;
-        self.length1.next = self.length.val() - self.length0.val();
-        self.split.next = self.length1.val() != 0;
         self.up.next =
-            bit_cast::<14, 13>(self.length.val()) + bit_cast::<14, 6>(self.source.val()) + 63;
-        self.up0.next = self.length0.val() + bit_cast::<13, 6>(self.lane.val()) + 63;
-        self.up1.next = self.length1.val() + 63;
-        self.room.next = !self.plans.full.val() & !self.jobs.full.val();
-        self.accept.next =
-            self.job_valid.val() & (!self.busy.q.val() | self.ending.val()) & self.room.val();
-        self.job_ready.next = (!self.busy.q.val() | self.ending.val()) & self.room.val();
-        self.foresees.next = self.job_valid.val() & !self.foreseen.q.val() & !self.jobs.full.val();
-        self.foreseen.d.next = (self.foreseen.q.val() | self.foresees.val()) & !self.accept.val();
-        self.aligner_job.next.source = self.source.val();
-        self.aligner_job.next.destination = self.lane.val();
+            bit_cast::<14, 13>(self.length.val()) + bit_cast::<14, 6>(self.route.val().source) + 63;
+        self.beat_route.next.kind = self.route.val().kind;
+        self.beat_route.next.wanted = 0.into();
+        if self.some.val() {
+            self.beat_route.next.wanted = self.up.val().get_bits::<8>(6);
+        }
+        self.routes.write_data.next = self.beat_route.val();
+        self.routes.write_enable.next = self.route_valid.val();
+        self.route_room.next = self.routes.level.val() < 16;
+        self.aligner_job.next.source = self.route.val().source;
+        self.aligner_job.next.destination = self.route.val().lane;
         self.aligner_job.next.length = bit_cast::<14, 13>(self.length.val());
         self.jobs.write_data.next = self.aligner_job.val();
-        self.jobs.write_enable.next = self.foresees.val() & self.writes.val() & self.some.val();
-        self.plan.next.address0 = self.address0.val();
-        self.plan.next.beats0 = self.up0.val().get_bits::<7>(6);
-        self.plan.next.address1 = self.job.val().address1;
-        self.plan.next.beats1 = self.up1.val().get_bits::<7>(6);
-        self.plan.next.empty = !self.some.val();
-        self.plan.next.split = self.split.val();
-        self.plan.next.tag = self.job.val().tag;
-        self.plans.write_data.next = self.plan.val();
-        self.plans.write_enable.next = self.accept.val() & self.writes.val();
+        self.jobs.write_enable.next =
+            self.route_valid.val() & (self.route.val().kind == 1) & self.some.val();
         self.aligner.job.next = self.jobs.read_data.val();
         self.aligner.job_valid.next = self.jobs.read_valid.val();
         self.jobs.read_ready.next = self.aligner.job_ready.val();
+        self.accept.next = self.routes.read_valid.val() & (!self.busy.q.val() | self.ending.val());
+        self.routes.read_ready.next = !self.busy.q.val() | self.ending.val();
         if self.accept.val() {
             self.busy.d.next = true;
-            self.kind.d.next = self.job.val().kind;
-            self.wanted.d.next = 0.into();
-            if self.some.val() {
-                self.wanted.d.next = self.up.val().get_bits::<8>(6);
-            }
+            self.kind.d.next = self.routes.read_data.val().kind;
+            self.wanted.d.next = self.routes.read_data.val().wanted;
+        }
+
+        // A plan goes to the bus when its frame has begun: addresses without data would block the bus behind a frame
+        // that has to wait for the ACK unit.
+        self.begins.next = self.accept.val() & (self.routes.read_data.val().kind == 1);
+        self.may_plan.next = self.begun.q.val() != 0;
+        self.bus.plan.next = self.plan.val();
+        self.bus.plan_valid.next = self.plan_valid.val() & self.may_plan.val();
+        self.plan_ready.next = self.bus.plan_ready.val();
+        self.planned.next = self.bus.plan_ready.val();
+        if self.begins.val() & !self.planned.val() {
+            self.begun.d.next = self.begun.q.val() + 1;
+        }
+        if !self.begins.val() & self.planned.val() {
+            self.begun.d.next = self.begun.q.val() - 1;
         }
         if self.reset.val() {
             self.busy.d.next = false;
-            self.foreseen.d.next = false;
+            self.begun.d.next = 0.into();
         }
 
-        self.bus.plan.next = self.plans.read_data.val();
-        self.bus.plan_valid.next = self.plans.read_valid.val();
-        self.plans.read_ready.next = self.bus.plan_ready.val();
         self.bus.data.next = self.aligner.out_data.val();
         self.bus.strobe.next = self.aligner.out_strobe.val();
+        self.bus.data_last.next = self.aligner.out_last.val();
         self.bus.data_valid.next = self.aligner.out_valid.val();
         self.aligner.out_ready.next = self.bus.data_ready.val();
         self.bus.record_address.next = self.record.val().address;
@@ -219,7 +213,6 @@ impl Logic for DmaWrite {
         self.bus.record_valid.next = self.record_valid.val();
         self.record_ready.next = self.bus.record_ready.val();
         self.placed_valid.next = self.bus.placed_valid.val();
-        self.placed_tag.next = self.bus.placed_tag.val();
         self.record_done_valid.next = self.bus.record_done_valid.val();
         self.record_done_tag.next = self.bus.record_done_tag.val();
         self.write_error.next = self.bus.write_error.val();

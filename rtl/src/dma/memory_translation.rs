@@ -3,7 +3,8 @@
 //! A key names an entry and the generation it was given out with; the range must lie inside the region
 //! (`offset <= length && count <= length - offset`, so that nothing wraps), and the region must grant the
 //! right. A range is at most one packet, so it touches at most two 4 KiB pages of virtual space: it is
-//! split there and each piece looks up its own page (4 KiB, 2 MiB or 1 GiB). The refusal is out 4 cycles
+//! split there and each piece looks up its own page (4 KiB, 2 MiB or 1 GiB). The second page is the first or the next
+//! one, so even and odd entries of the page table lie in two memories of half its size. The refusal is out 4 cycles
 //! after the request, the addresses after 8; one request a cycle.
 
 use crate::bundle;
@@ -45,10 +46,11 @@ pub struct MemoryTranslation {
     pub page_address: Signal<In, Bits<64>>,
     pub page_write: Signal<In, Bit>,
     keys: Ram<KeyEntry, 12>,
-    pages0: Ram<Bits<52>, 20>,
-    pages1: Ram<Bits<52>, 20>,
+    even_pages: Ram<Bits<52>, 19>,
+    odd_pages: Ram<Bits<52>, 19>,
     asked_key: Signal<Local, Bits<32>>,
     page_write_data: Signal<Local, Bits<52>>,
+    write_at: Signal<Local, Bits<20>>,
     stage: [DFF<TranslateStage>; 8],
     entry2: DFF<KeyEntry>,
     entry3: DFF<KeyEntry>,
@@ -72,11 +74,17 @@ pub struct MemoryTranslation {
     fits: Signal<Local, Bit>,
     bad_key: [DFF<Bit>; 4],
     out: [DFF<Bit>; 4],
-    index5: DFF<Bits<20>>,
-    index5b: DFF<Bits<20>>,
+    even5: DFF<Bits<19>>,
+    odd5: DFF<Bits<19>>,
+    /// The first page is an odd one; the second is.
+    first_odd: [DFF<Bit>; 3],
+    second_odd: [DFF<Bit>; 3],
     first_index: Signal<Local, Bits<20>>,
-    page7: DFF<Bits<52>>,
-    page7b: DFF<Bits<52>>,
+    up_index: Signal<Local, Bits<20>>,
+    even7: DFF<Bits<52>>,
+    odd7: DFF<Bits<52>>,
+    page0: Signal<Local, Bits<52>>,
+    page1: Signal<Local, Bits<52>>,
     low12: Signal<Local, Bits<64>>,
     in_page: Signal<Local, Bits<13>>,
     to_end: Signal<Local, Bits<13>>,
@@ -94,8 +102,8 @@ impl MemoryTranslation {
     pub fn new(key_bits: usize, page_bits: usize) -> Self {
         Self {
             keys: Ram::new(key_bits),
-            pages0: Ram::new(page_bits),
-            pages1: Ram::new(page_bits),
+            even_pages: Ram::new(page_bits - 1),
+            odd_pages: Ram::new(page_bits - 1),
             ..Default::default()
         }
     }
@@ -106,9 +114,9 @@ impl Logic for MemoryTranslation {
     fn update(&mut self) {
         dff_setup!(
             self, clock, entry2, entry3, offset3, key_ok3, page_a3, page_b3, carry3, room4, below4,
-            key_ok4, index4, first4, carry4, index5, index5b, page7, page7b, result
+            key_ok4, index4, first4, carry4, even5, odd5, even7, odd7, result
         );
-        clock!(self, clock, keys, pages0, pages1);
+        clock!(self, clock, keys, even_pages, odd_pages);
         self.asked_key.next = self.request.val().key;
         self.keys.read_address.next = self.asked_key.val().get_bits::<12>(0);
         self.keys.read_enable.next = true;
@@ -181,26 +189,36 @@ impl Logic for MemoryTranslation {
         self.bad_key[0].d.next = !self.key_ok4.q.val();
         self.out[0].d.next = self.key_ok4.q.val() & !self.fits.val();
         self.first_index.next = self.index4.q.val() + self.first4.q.val();
-        self.index5.d.next = self.first_index.val();
-        self.index5b.d.next = self.first_index.val();
-        if self.carry4.q.val() {
-            self.index5b.d.next = self.first_index.val() + 1;
-        }
+        // The even one of the two is the first or the one behind it.
+        self.up_index.next = self.first_index.val() + 1;
+        self.even5.d.next = self.up_index.val().get_bits::<19>(1);
+        self.odd5.d.next = self.first_index.val().get_bits::<19>(1);
+        self.first_odd[0].d.next = self.first_index.val().get_bit(0);
+        self.second_odd[0].d.next = self.first_index.val().get_bit(0) ^ self.carry4.q.val();
 
         // Cycle 5: both pages.
-        self.pages0.read_address.next = self.index5.q.val();
-        self.pages0.read_enable.next = true;
-        self.pages1.read_address.next = self.index5b.q.val();
-        self.pages1.read_enable.next = true;
+        self.even_pages.read_address.next = self.even5.q.val();
+        self.even_pages.read_enable.next = true;
+        self.odd_pages.read_address.next = self.odd5.q.val();
+        self.odd_pages.read_enable.next = true;
         self.page_write_data.next = self.page_address.val().get_bits::<52>(12);
-        self.pages0.write_address.next = self.page_index.val();
-        self.pages0.write_data.next = self.page_write_data.val();
-        self.pages0.write_enable.next = self.page_write.val();
-        self.pages1.write_address.next = self.page_index.val();
-        self.pages1.write_data.next = self.page_write_data.val();
-        self.pages1.write_enable.next = self.page_write.val();
-        self.page7.d.next = self.pages0.read_data.val();
-        self.page7b.d.next = self.pages1.read_data.val();
+        self.write_at.next = self.page_index.val();
+        self.even_pages.write_address.next = self.write_at.val().get_bits::<19>(1);
+        self.even_pages.write_data.next = self.page_write_data.val();
+        self.even_pages.write_enable.next = self.page_write.val() & !self.write_at.val().get_bit(0);
+        self.odd_pages.write_address.next = self.write_at.val().get_bits::<19>(1);
+        self.odd_pages.write_data.next = self.page_write_data.val();
+        self.odd_pages.write_enable.next = self.page_write.val() & self.write_at.val().get_bit(0);
+        self.even7.d.next = self.even_pages.read_data.val();
+        self.odd7.d.next = self.odd_pages.read_data.val();
+        for i in 0..3 {
+            self.first_odd[i].clock.next = self.clock.val();
+            self.second_odd[i].clock.next = self.clock.val();
+        }
+        for i in 0..2 {
+            self.first_odd[i + 1].d.next = self.first_odd[i].q.val();
+            self.second_odd[i + 1].d.next = self.second_odd[i].q.val();
+        }
 
         // Cycle 7: the page's frame and the place in it.
         self.address7.next = self.stage[6].q.val().address;
@@ -212,8 +230,16 @@ impl Logic for MemoryTranslation {
         if self.size[4].q.val() == 2 {
             self.mask.next = 0x3fff_ffff.into();
         }
-        self.frame0.next = bit_cast::<64, 52>(self.page7.q.val()) << 12;
-        self.frame1.next = bit_cast::<64, 52>(self.page7b.q.val()) << 12;
+        self.page0.next = self.even7.q.val();
+        if self.first_odd[2].q.val() {
+            self.page0.next = self.odd7.q.val();
+        }
+        self.page1.next = self.even7.q.val();
+        if self.second_odd[2].q.val() {
+            self.page1.next = self.odd7.q.val();
+        }
+        self.frame0.next = bit_cast::<64, 52>(self.page0.val()) << 12;
+        self.frame1.next = bit_cast::<64, 52>(self.page1.val()) << 12;
         self.low12.next = self.address7.val() | 0xfff;
         self.second7.next = self.low12.val() + 1;
         self.in_page.next = bit_cast::<13, 64>(self.address7.val()) & 0xfff;

@@ -1,28 +1,19 @@
 //! The write side of the AXI master: bursts of planned writes and single-beat records, by turns.
 //!
 //! Addresses go out as soon as they are planned; the data of each burst follow in the same order, and answers come in it
-//! too, so three queues of one order are all that is kept. Knows nothing of frames.
+//! too, so three queues of one order are all that is kept. What is discarded takes its turn at the data and nothing
+//! else. Knows nothing of frames.
 
+use super::write_plan::WritePlan;
 use crate::stream::SmallFifo;
 use rust_hdl::prelude::*;
-
-/// One write of one or two bursts, or of nothing.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct WritePlan {
-    pub address0: Bits<64>,
-    pub beats0: Bits<7>,
-    pub address1: Bits<64>,
-    pub beats1: Bits<7>,
-    /// No bytes: only its turn among the answers counts.
-    pub empty: Bit,
-    pub split: Bit,
-    pub tag: Bits<32>,
-}
 
 /// A burst whose data are to follow.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct WriteBurst {
     pub record: Bit,
+    /// Take the data up to their last beat and drop them.
+    pub discard: Bit,
     pub length: Bits<7>,
 }
 
@@ -53,6 +44,7 @@ pub struct WriteBus {
     pub plan_ready: Signal<Out, Bit>,
     pub data: Signal<In, Bits<512>>,
     pub strobe: Signal<In, Bits<64>>,
+    pub data_last: Signal<In, Bit>,
     pub data_valid: Signal<In, Bit>,
     pub data_ready: Signal<Out, Bit>,
     pub record_address: Signal<In, Bits<64>>,
@@ -62,7 +54,6 @@ pub struct WriteBus {
     pub record_valid: Signal<In, Bit>,
     pub record_ready: Signal<Out, Bit>,
     pub placed_valid: Signal<Out, Bit>,
-    pub placed_tag: Signal<Out, Bits<32>>,
     pub record_done_valid: Signal<Out, Bit>,
     pub record_done_tag: Signal<Out, Bits<32>>,
     pub write_error: Signal<Out, Bit>,
@@ -98,6 +89,7 @@ pub struct WriteBus {
     record_beat: Signal<Local, RecordBeat>,
     beats: Signal<Local, Bits<7>>,
     from_record: Signal<Local, Bit>,
+    drops: Signal<Local, Bit>,
     moves: Signal<Local, Bit>,
     final_beat: Signal<Local, Bit>,
     answered: Signal<Local, Bit>,
@@ -143,7 +135,7 @@ impl Logic for WriteBus {
             & (self.record_turn.q.val() | !self.plan_valid.val());
         self.take_plan.next = self.free.val() & self.plan_valid.val() & !self.take_record.val();
         self.record_ready.next = self.take_record.val();
-        self.finishes.next = !self.plan.val().split | self.second.q.val();
+        self.finishes.next = !self.plan.val().split | self.second.q.val() | self.plan.val().discard;
         self.plan_ready.next = self.take_plan.val() & self.finishes.val();
         self.beats.next = self.plan.val().beats0;
         if self.second.q.val() {
@@ -153,6 +145,7 @@ impl Logic for WriteBus {
             self.valid.d.next = false;
         }
         self.burst.next.record = self.take_record.val();
+        self.burst.next.discard = self.take_plan.val() & self.plan.val().discard;
         self.burst.next.length = self.beats.val() - 1;
         if self.take_record.val() {
             self.burst.next.length = 0.into();
@@ -164,9 +157,9 @@ impl Logic for WriteBus {
             if self.second.q.val() {
                 self.address.d.next = self.plan.val().address1;
             }
-            self.valid.d.next = !self.plan.val().empty;
+            self.valid.d.next = !self.plan.val().empty & !self.plan.val().discard;
         }
-        self.answer.next.tag = self.plan.val().tag;
+        self.answer.next.tag = 0.into();
         if self.take_record.val() {
             self.answer.next.tag = self.record_tag.val();
             self.record_turn.d.next = false;
@@ -183,7 +176,8 @@ impl Logic for WriteBus {
         self.answer.next.complete = self.take_record.val() | self.finishes.val();
         self.answer.next.empty = self.take_plan.val() & self.plan.val().empty;
         self.answers.write_data.next = self.answer.val();
-        self.answers.write_enable.next = self.take_record.val() | self.take_plan.val();
+        self.answers.write_enable.next =
+            self.take_record.val() | (self.take_plan.val() & !self.plan.val().discard);
         self.record_beat.next.data = self.record_data.val();
         self.record_beat.next.strobe = self.record_strobe.val();
         self.records.write_data.next = self.record_beat.val();
@@ -197,8 +191,11 @@ impl Logic for WriteBus {
         self.from_record.next = self.bursts.read_data.val().record;
         self.wdata.next = self.data.val();
         self.wstrb.next = self.strobe.val();
-        self.wvalid.next = self.bursts.read_valid.val() & self.data_valid.val();
-        self.moves.next = self.bursts.read_valid.val() & self.data_valid.val() & self.wready.val();
+        self.drops.next = self.bursts.read_data.val().discard;
+        self.wvalid.next = self.bursts.read_valid.val() & self.data_valid.val() & !self.drops.val();
+        self.moves.next = self.bursts.read_valid.val()
+            & self.data_valid.val()
+            & (self.wready.val() | self.drops.val());
         if self.from_record.val() {
             self.wdata.next = self.records.read_data.val().data;
             self.wstrb.next = self.records.read_data.val().strobe;
@@ -207,9 +204,13 @@ impl Logic for WriteBus {
                 self.bursts.read_valid.val() & self.records.read_valid.val() & self.wready.val();
         }
         self.final_beat.next = self.sent.q.val() == self.bursts.read_data.val().length;
+        if self.drops.val() {
+            self.final_beat.next = self.data_last.val();
+        }
         self.wlast.next = self.final_beat.val();
-        self.data_ready.next =
-            self.bursts.read_valid.val() & self.wready.val() & !self.from_record.val();
+        self.data_ready.next = self.bursts.read_valid.val()
+            & (self.wready.val() | self.drops.val())
+            & !self.from_record.val();
         self.records.read_ready.next =
             self.bursts.read_valid.val() & self.wready.val() & self.from_record.val();
         self.bursts.read_ready.next = self.moves.val() & self.final_beat.val();
@@ -228,7 +229,6 @@ impl Logic for WriteBus {
         self.placed_valid.next = self.answered.val()
             & self.answers.read_data.val().complete
             & !self.answers.read_data.val().record;
-        self.placed_tag.next = self.answers.read_data.val().tag;
         self.record_done_valid.next = self.answered.val() & self.answers.read_data.val().record;
         self.record_done_tag.next = self.answers.read_data.val().tag;
         self.write_error.next = self.bvalid.val() & (self.bresp.val() != 0);

@@ -21,8 +21,8 @@ bundle! {
 
 bundle! {
     /// A frame on its way to be placed. `kind`: 0 dropped for `reason`, 1 DATA, 2 PROBE, 3 ACK, 4 CONTROL,
-    /// 5 NACK (its reason in `length`).
-    Classified { kind: 3, reason: 5, pair: 17, message: 16, length: 13, total: 32, transport_bytes: 13, plane: 2 }
+    /// 5 NACK (its reason in `length`). `lane`: the low bits of the remote address, the same before and after translation.
+    Classified { kind: 3, reason: 5, pair: 17, message: 16, length: 13, total: 32, transport_bytes: 13, plane: 2, lane: 6 }
 }
 
 /// Drop reasons of this block, behind those of [`crate::rx::DropReason`].
@@ -57,7 +57,7 @@ pub struct Classifier {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub now: Signal<In, Bits<16>>,
-    pub header_data: Signal<In, Bits<512>>,
+    pub header_data: Signal<In, Bits<384>>,
     pub header_info: Signal<In, FrameInfo>,
     pub header_valid: Signal<In, Bit>,
     pub header_ready: Signal<Out, Bit>,
@@ -82,7 +82,7 @@ pub struct Classifier {
     step: DFF<Classify>,
     connection24: Signal<Local, Word24>,
     connection_now: Signal<Local, Bits<24>>,
-    header: DFF<Bits<512>>,
+    header: DFF<Bits<384>>,
     info: DFF<FrameInfo>,
     settings_now: DFF<ReceiveSettings>,
     connection: DFF<Bits<24>>,
@@ -378,6 +378,7 @@ impl Logic for Classifier {
         self.frame.next.total = self.total32.val();
         self.frame.next.transport_bytes = bit_cast::<13, 16>(self.have.val());
         self.frame.next.plane = self.info.q.val().plane;
+        self.frame.next.lane = self.header.q.val().get_bits::<6>(184);
         self.frame_valid.next = self.issue.val();
         if self.reset.val() {
             self.step.d.next = Classify::Wait;

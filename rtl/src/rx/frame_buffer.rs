@@ -1,8 +1,8 @@
 //! Holds packets until their CRC is known; lets only good ones out.
 //!
-//! Good packets leave twice, in the same order: their first beat with what is known of them (`header_*`), and all their
-//! beats (`payload_*`). Bad ones vanish here, with a pulse that says why. Nothing of a packet can be seen before its frame has
-//! been judged. `room` says that the longest frame and what is on its way still fit. 5 cycles from verdict to header.
+//! Good packets leave twice, in the same order: their first 48 bytes, which hold every header, with what is known of
+//! them (`header_*`), and all their beats (`payload_*`). Bad ones vanish here, with a pulse that says why. Nothing of a packet can be seen before its frame has
+//! been judged. `room` says that the longest frame and what is on its way still fit. One cycle from verdict to header.
 
 use super::parser::ParsedFrame;
 use crate::bundle;
@@ -47,7 +47,7 @@ pub struct FrameBuffer {
     pub verdict_ok: Signal<In, Bit>,
     pub verdict_valid: Signal<In, Bit>,
     pub room: Signal<Out, Bit>,
-    pub header_data: Signal<Out, Bits<512>>,
+    pub header_data: Signal<Out, Bits<384>>,
     pub header_info: Signal<Out, FrameInfo>,
     pub header_valid: Signal<Out, Bit>,
     pub header_ready: Signal<In, Bit>,
@@ -60,7 +60,7 @@ pub struct FrameBuffer {
     pub drop_reason: Signal<Out, Bits<5>>,
     pub judged_plane: Signal<Out, Bits<2>>,
     payload: Fifo<PayloadWord>,
-    headers: Fifo<Bits<512>>,
+    headers: SmallFifo<Bits<384>>,
     frames: SmallFifo<ParsedFrame>,
     verdicts: SmallFifo<Bit>,
     header_decisions: SmallFifo<Decision>,
@@ -70,6 +70,8 @@ pub struct FrameBuffer {
     plane_reg: DFF<Bits<2>>,
     room_reg: DFF<Bit>,
     judge: Signal<Local, Bit>,
+    crc_ok: Signal<Local, Bit>,
+    at_once: Signal<Local, Bit>,
     good: Signal<Local, Bit>,
     any: Signal<Local, Bit>,
     info: Signal<Local, FrameInfo>,
@@ -79,6 +81,18 @@ pub struct FrameBuffer {
     decision: Signal<Local, Decision>,
     header_pop: Signal<Local, Bit>,
     payload_pop: Signal<Local, Bit>,
+}
+
+impl FrameBuffer {
+    /// With no more places for headers than frames that are under way.
+    pub fn new() -> Self {
+        Self {
+            headers: SmallFifo::new(5),
+            frames: SmallFifo::new(5),
+            verdicts: SmallFifo::new(5),
+            ..Self::default()
+        }
+    }
 }
 
 impl Logic for FrameBuffer {
@@ -106,24 +120,30 @@ impl Logic for FrameBuffer {
         self.word.next.last = self.packet_last.val();
         self.payload.write_data.next = self.word.val();
         self.payload.write_enable.next = self.packet_valid.val();
-        self.headers.write_data.next = self.packet_data.val();
+        self.headers.write_data.next = self.packet_data.val().get_bits::<384>(0);
         self.headers.write_enable.next = self.packet_valid.val() & self.packet_first.val();
         self.frames.write_data.next = self.frame.val();
         self.frames.write_enable.next = self.frame_valid.val();
-        self.verdicts.write_data.next = self.verdict_ok.val();
-        self.verdicts.write_enable.next = self.verdict_valid.val();
-        // 146 beats for the longest frame, 24 for what is under way; of frames 24 are more than fit in the pipeline.
+        // 146 beats for the longest frame, 24 for what is under way; of frames 16 are more than fit in the pipeline.
         self.room_reg.d.next = (self.payload.level.val() <= 342)
-            & (self.headers.level.val() <= 40)
+            & (self.headers.level.val() <= 16)
             & (self.header_decisions.level.val() <= 40)
             & (self.payload_decisions.level.val() <= 40);
         self.room.next = self.room_reg.q.val();
 
-        // Judge a frame when both halves of the judgement are in.
-        self.judge.next = self.frames.read_valid.val() & self.verdicts.read_valid.val();
+        // Judge a frame when both halves of the judgement are in; a verdict that is waited for is not queued.
+        self.crc_ok.next = self.verdict_ok.val();
+        if self.verdicts.read_valid.val() {
+            self.crc_ok.next = self.verdicts.read_data.val();
+        }
+        self.at_once.next = self.frames.read_valid.val() & !self.verdicts.read_valid.val();
+        self.verdicts.write_data.next = self.verdict_ok.val();
+        self.verdicts.write_enable.next = self.verdict_valid.val() & !self.at_once.val();
+        self.judge.next = self.frames.read_valid.val()
+            & (self.verdicts.read_valid.val() | self.verdict_valid.val());
         self.frames.read_ready.next = self.judge.val();
-        self.verdicts.read_ready.next = self.judge.val();
-        self.good.next = (self.frames.read_data.val().reason == 0) & self.verdicts.read_data.val();
+        self.verdicts.read_ready.next = self.frames.read_valid.val();
+        self.good.next = (self.frames.read_data.val().reason == 0) & self.crc_ok.val();
         self.any.next = self.frames.read_data.val().beats != 0;
         self.info.next.plane = self.frames.read_data.val().plane;
         self.info.next.transport_bytes = self.frames.read_data.val().transport_bytes;
@@ -139,7 +159,7 @@ impl Logic for FrameBuffer {
         self.judged_reg.d.next = self.judge.val();
         self.plane_reg.d.next = self.frames.read_data.val().plane;
         self.reason_reg.d.next = self.frames.read_data.val().reason;
-        if (self.frames.read_data.val().reason == 0) & !self.verdicts.read_data.val() {
+        if (self.frames.read_data.val().reason == 0) & !self.crc_ok.val() {
             self.reason_reg.d.next = 12.into();
         }
         self.judged.next = self.judged_reg.q.val();

@@ -57,6 +57,10 @@ pub struct MessageTable {
     state: DFF<SlotState>,
     issued_count: DFF<Bits<32>>,
     done_count: DFF<Bits<32>>,
+    first_slot: Signal<Local, Bit>,
+    clears: Signal<Local, Bit>,
+    counted_since: DFF<Bits<7>>,
+    counted_all: DFF<Bit>,
     take: Signal<Local, Bit>,
     front_pair: Signal<Local, Bits<17>>,
     front_message: Signal<Local, Bits<16>>,
@@ -93,16 +97,37 @@ impl Logic for MessageTable {
             state,
             issued_count,
             done_count,
-            held
+            held,
+            counted_since,
+            counted_all
         );
         clock!(self, clock, orders, slots);
         self.orders.reset.next = self.reset.val();
         self.orders.write_data.next = self.ordered.val();
         self.orders.write_enable.next = self.ordered_valid.val();
         self.room.next = self.orders.level.val() < 40;
+        // A slot is cleared before the next packet is counted; slot 0, the first of a connection that starts anew, when
+        // all that was ordered of its life before has been: as many as the queue holds, or until it is empty.
+        self.first_slot.next = (self.clear_address.val() & 0x3f) == 0;
+        self.clears.next = self.clear_valid.val()
+            & (!self.first_slot.val() | self.counted_all.q.val())
+            & (self.step.q.val() == Count::Wait);
         self.take.next = (self.step.q.val() == Count::Wait)
             & self.pending.q.val().any()
-            & self.orders.read_valid.val();
+            & self.orders.read_valid.val()
+            & !self.clears.val();
+        if self.take.val() {
+            self.counted_since.d.next = self.counted_since.q.val() + 1;
+        }
+        if (self.step.q.val() == Count::Wait)
+            & (!self.orders.read_valid.val() | (self.counted_since.q.val() >= 65))
+        {
+            self.counted_all.d.next = true;
+        }
+        if !self.clear_valid.val() | !self.first_slot.val() {
+            self.counted_since.d.next = 0.into();
+            self.counted_all.d.next = false;
+        }
         self.orders.read_ready.next = self.take.val();
         if self.placed_valid.val() & !self.take.val() {
             self.pending.d.next = self.pending.q.val() + 1;
@@ -149,10 +174,10 @@ impl Logic for MessageTable {
                     self.held.d.next = self.address.val();
                     self.step.d.next = Count::Look;
                 } else {
-                    self.clear_ready.next = self.clear_valid.val();
+                    self.clear_ready.next = self.clears.val();
                     self.slots.write_address.next = self.clear_address.val();
                     self.slots.write_data.next.used = 0.into();
-                    self.slots.write_enable.next = self.clear_valid.val();
+                    self.slots.write_enable.next = self.clears.val();
                 }
             }
             Count::Look => {

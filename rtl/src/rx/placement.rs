@@ -1,13 +1,14 @@
 //! From a frame's class, its path's verdict and its addresses to what is done with it (design rules 1, 8).
 //!
 //! The three come at fixed distances from the frame: it waits 8 stages for them. A packet that its key or
-//! bounds refuse is vetoed at its path's window in time to leave no trace there. One job a frame goes to
-//! `dma_write`, in the order of the frames; what is dropped is dropped for exactly one counted reason.
+//! bounds refuse is vetoed at its path's window in time to leave no trace there. Where a frame's beats go is told to
+//! `dma_write` at once (`route`); what DATA and CONTROL write, or that they are to be discarded, is told in the order of
+//! the frames when it is known (`plan`). What is dropped is dropped for exactly one counted reason.
 //! CONTROL packets go to the next free entry of their ring in host memory.
 
 use crate::bundle;
-use crate::dma::WriteJob;
 use crate::dma::memory_translation::Translated;
+use crate::dma::{FrameRoute, WritePlan, WritePlanner};
 use crate::rx::classifier::Classified;
 use crate::rx::message_table::PlacedPacket;
 use crate::rx::path_sequence::PathVerdict;
@@ -57,9 +58,14 @@ pub struct Placement {
     /// Entries that the host has given, running count.
     pub ring_given: Signal<In, Bits<16>>,
     pub ring_reset: Signal<In, Bit>,
-    pub job: Signal<Out, WriteJob>,
-    pub job_valid: Signal<Out, Bit>,
-    pub job_ready: Signal<In, Bit>,
+    /// With the frame.
+    pub route: Signal<Out, FrameRoute>,
+    pub route_valid: Signal<Out, Bit>,
+    pub route_room: Signal<In, Bit>,
+    /// One for each frame of kind DATA or CONTROL.
+    pub plan: Signal<Out, WritePlan>,
+    pub plan_valid: Signal<Out, Bit>,
+    pub plan_ready: Signal<In, Bit>,
     pub ordered: Signal<Out, PlacedPacket>,
     pub ordered_valid: Signal<Out, Bit>,
     pub order_room: Signal<In, Bit>,
@@ -72,7 +78,8 @@ pub struct Placement {
     pub drop_valid: Signal<Out, Bit>,
     /// Accepted: DATA, PROBE, ACK, CONTROL.
     pub accepted: Signal<Out, Bits<4>>,
-    jobs: SmallFifo<WriteJob>,
+    planner: WritePlanner,
+    plans: SmallFifo<WritePlan>,
     stage: [DFF<Classified>; 8],
     valid: [DFF<Bit>; 8],
     judged: [DFF<PathVerdict>; 4],
@@ -85,6 +92,7 @@ pub struct Placement {
     entry_address: Signal<Local, Bits<64>>,
     why: Signal<Local, Bits<5>>,
     writes: Signal<Local, Bit>,
+    ring_address: Signal<Local, Bits<64>>,
     is_control: Signal<Local, Bit>,
     now: Signal<Local, Bit>,
     accept: Signal<Local, Bits<4>>,
@@ -92,10 +100,10 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// With the job queue's depth set.
+    /// With the depth of the queue of plans set.
     pub fn new() -> Self {
         Self {
-            jobs: SmallFifo::new(5),
+            plans: SmallFifo::new(5),
             ..Default::default()
         }
     }
@@ -105,9 +113,10 @@ impl Logic for Placement {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, taken);
-        clock!(self, clock, jobs);
-        self.jobs.reset.next = self.reset.val();
-        self.frame_room.next = (self.jobs.level.val() < 16) & self.order_room.val();
+        clock!(self, clock, plans);
+        self.plans.reset.next = self.reset.val();
+        self.frame_room.next =
+            (self.plans.level.val() < 16) & self.route_room.val() & self.order_room.val();
         for i in 0..8 {
             self.stage[i].clock.next = self.clock.val();
             self.valid[i].clock.next = self.clock.val();
@@ -187,29 +196,43 @@ impl Logic for Placement {
         if self.writes.val() & self.is_control.val() {
             self.taken.d.next = self.taken.q.val() + 1;
         }
-        self.jobs.write_data.next.kind = 0.into();
-        if self.writes.val() {
-            self.jobs.write_data.next.kind = 1.into();
-        }
-        if (self.at8.val().kind == 3) & !self.why.val().any() {
-            self.jobs.write_data.next.kind = 2.into();
-        }
-        self.jobs.write_data.next.source = 48.into();
-        self.jobs.write_data.next.length = self.at8.val().length;
-        self.jobs.write_data.next.address0 = self.translated.val().address0;
-        self.jobs.write_data.next.length0 = self.translated.val().length0;
-        self.jobs.write_data.next.address1 = self.translated.val().address1;
-        self.jobs.write_data.next.tag = 0.into();
+        self.planner.address0.next = self.translated.val().address0;
+        self.planner.length0.next = self.translated.val().length0;
+        self.planner.address1.next = self.translated.val().address1;
+        self.planner.length.next = self.at8.val().length;
         if self.is_control.val() {
-            self.jobs.write_data.next.source = 0.into();
-            self.jobs.write_data.next.length = self.at8.val().transport_bytes;
-            self.jobs.write_data.next.address0 = self.entry_address.val();
-            self.jobs.write_data.next.length0 = self.at8.val().transport_bytes;
+            self.planner.address0.next = self.entry_address.val();
+            self.planner.length0.next = self.at8.val().transport_bytes;
+            self.planner.length.next = self.at8.val().transport_bytes;
         }
-        self.jobs.write_enable.next = self.now.val();
-        self.job.next = self.jobs.read_data.val();
-        self.job_valid.next = self.jobs.read_valid.val();
-        self.jobs.read_ready.next = self.job_ready.val();
+        self.planner.discard.next = self.why.val().any();
+        self.plans.write_data.next = self.planner.plan.val();
+        self.plans.write_enable.next =
+            self.now.val() & ((self.at8.val().kind == 1) | self.is_control.val());
+        self.plan.next = self.plans.read_data.val();
+        self.plan_valid.next = self.plans.read_valid.val();
+        self.plans.read_ready.next = self.plan_ready.val();
+
+        self.ring_address.next = self.ring.val().address;
+        self.route.next.kind = 0.into();
+        self.route.next.source = 48.into();
+        self.route.next.lane = self.frame.val().lane;
+        self.route.next.length = self.frame.val().length;
+        if self.frame.val().kind == 1 {
+            self.route.next.kind = 1.into();
+        }
+        if self.frame.val().kind == 3 {
+            self.route.next.kind = 2.into();
+        }
+        if self.frame.val().kind == 4 {
+            self.route.next.kind = 1.into();
+            self.route.next.source = 0.into();
+            // An entry is a whole number of beats behind the ring's start.
+            self.route.next.lane = self.ring_address.val().get_bits::<6>(0);
+            self.route.next.length = self.frame.val().transport_bytes;
+        }
+        self.route_valid.next = self.frame_valid.val();
+
         self.ordered.next.pair = self.at8.val().pair;
         self.ordered.next.message = self.at8.val().message;
         self.ordered.next.length = self.at8.val().length;

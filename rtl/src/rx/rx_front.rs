@@ -22,7 +22,8 @@ pub struct RxFront {
     pub own_mac: [Signal<In, Bits<48>>; 4],
     pub own_ip: [Signal<In, Bits<32>>; 4],
     pub udp_port: Signal<In, Bits<16>>,
-    pub header_data: Signal<Out, Bits<512>>,
+    /// The first 48 bytes of a packet.
+    pub header_data: Signal<Out, Bits<384>>,
     pub header_info: Signal<Out, FrameInfo>,
     pub header_valid: Signal<Out, Bit>,
     pub header_ready: Signal<In, Bit>,
@@ -43,6 +44,16 @@ pub struct RxFront {
     parser: Parser,
     integrity: IntegrityRx,
     buffer: FrameBuffer,
+}
+
+impl RxFront {
+    /// With the frame buffer's depths set.
+    pub fn new() -> Self {
+        Self {
+            buffer: FrameBuffer::new(),
+            ..Self::default()
+        }
+    }
 }
 
 impl Logic for RxFront {

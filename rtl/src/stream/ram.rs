@@ -1,14 +1,17 @@
 //! Block RAM with one write port and one read port.
 //!
 //! The read is registered and has an enable, so that a stalled pipeline keeps its word; a read of the
-//! word that is being written returns the old one. Starts at zero. The
-//! depth is given when the block
-//! is made: the low bits of the addresses are used, the rest is ignored.
+//! word that is being written returns the old one. Starts at zero. The depth is given when the block is made: the low
+//! bits of the addresses are used, the rest is ignored, as are bits of a gap where addresses never differ. Up to
+//! 64 words lie in LUT RAM.
 
 use rust_hdl::prelude::*;
 
 /// Memories of fewer words are set to zero in the text itself.
 const INITIALISED_WORDS_MAX: u64 = 1024;
+
+/// A block RAM of 512 words would be mostly empty.
+const LUT_WORDS_MAX: u64 = 64;
 
 /// `1 << depth_bits` words of type `D`; `A` is the width of the address ports.
 #[derive(LogicBlock)]
@@ -21,6 +24,8 @@ pub struct Ram<D: Synth, const A: usize> {
     pub write_data: Signal<In, D>,
     pub write_enable: Signal<In, Bit>,
     depth_bits: Constant<Bits<8>>,
+    gap_from: Constant<Bits<8>>,
+    gap_bits: Constant<Bits<8>>,
 }
 
 impl<D: Synth, const A: usize> Ram<D, A> {
@@ -29,9 +34,17 @@ impl<D: Synth, const A: usize> Ram<D, A> {
     /// # Panics
     /// When the address ports are too narrow for the depth.
     pub fn new(depth_bits: usize) -> Self {
+        Self::with_gap(depth_bits, 0, 0)
+    }
+
+    /// A memory of `1 << depth_bits` words whose addresses pass over `gap_bits` bits from bit `gap_from` on.
+    ///
+    /// # Panics
+    /// When the address ports are too narrow for depth and gap, or nothing is left above the gap.
+    pub fn with_gap(depth_bits: usize, gap_from: usize, gap_bits: usize) -> Self {
         assert!(
-            (1..=A).contains(&depth_bits),
-            "Ram: depth_bits is {depth_bits}, must be 1..={A}, the width of the address ports"
+            depth_bits >= 1 && depth_bits + gap_bits <= A && gap_from < depth_bits,
+            "Ram: depth_bits is {depth_bits} with a gap of {gap_bits} from {gap_from} on, for {A} bits of address"
         );
         Self {
             clock: Default::default(),
@@ -42,6 +55,8 @@ impl<D: Synth, const A: usize> Ram<D, A> {
             write_data: Default::default(),
             write_enable: Default::default(),
             depth_bits: Constant::new((depth_bits as u64).into()),
+            gap_from: Constant::new((gap_from as u64).into()),
+            gap_bits: Constant::new((gap_bits as u64).into()),
         }
     }
 }
@@ -60,8 +75,19 @@ impl<D: Synth, const A: usize> Logic for Ram<D, A> {
     }
 
     fn hdl(&self) -> Verilog {
-        let address_top = self.depth_bits.val().to_u64() - 1;
-        let last_word = (2u64 << address_top) - 1;
+        let depth_bits = self.depth_bits.val().to_u64();
+        let last_word = (1u64 << depth_bits) - 1;
+        let [from, gap] = [&self.gap_from, &self.gap_bits].map(|bits| bits.val().to_u64());
+        let top = depth_bits + gap - 1;
+        let at = |name: &str| match gap {
+            0 => format!("{name}[{top}:0]"),
+            _ => format!("{{{name}[{top}:{}], {name}[{}:0]}}", from + gap, from - 1),
+        };
+        let style = if last_word < LUT_WORDS_MAX {
+            "(* ram_style = \"distributed\" *) "
+        } else {
+            ""
+        };
         let data_top = D::BITS - 1;
         // Tools that unroll the loop take minutes for a large memory; those start at zero in the chip and in
         // simulation anyway, and hold nothing that is looked at before it was cleared or written.
@@ -71,7 +97,7 @@ impl<D: Synth, const A: usize> Logic for Ram<D, A> {
             String::new()
         };
         Verilog::Custom(format!(
-            "reg [{data_top}:0] mem [0:{last_word}];
+            "{style}reg [{data_top}:0] mem [0:{last_word}];
     integer i;
     initial begin
       i = 0;
@@ -79,10 +105,12 @@ impl<D: Synth, const A: usize> Logic for Ram<D, A> {
       {clear}
     end
     always @(posedge clock) begin
-      if (read_enable) read_data <= mem[read_address[{address_top}:0]];
-      if (write_enable) mem[write_address[{address_top}:0]] <= write_data;
+      if (read_enable) read_data <= mem[{}];
+      if (write_enable) mem[{}] <= write_data;
     end
-"
+",
+            at("read_address"),
+            at("write_address")
         ))
     }
 }

@@ -37,6 +37,11 @@ impl Configuration {
     /// All named configurations.
     pub const ALL: [Self; 2] = [Self::EDGE, Self::LAB];
 
+    /// log2 of the planes.
+    pub const fn plane_bits(&self) -> usize {
+        self.planes.ilog2() as usize
+    }
+
     /// log2 of the (connection, path) pairs.
     pub const fn pair_bits(&self) -> usize {
         self.connection_bits + 5

@@ -190,7 +190,7 @@ impl Engine {
             counters: Default::default(),
             events: Default::default(),
             telemetry: PathTelemetry::new(pairs),
-            front: Default::default(),
+            front: RxFront::new(),
             classifier: Classifier::new(connections),
             window: PathSequence::new(pairs),
             receive_memory: MemoryTranslation::new(configuration.key_bits, configuration.page_bits),
@@ -201,13 +201,13 @@ impl Engine {
             ack_hold: AckHold::new(),
             work: WorkQueue::new(connections),
             scheduler: SprayScheduler::new(connections),
-            forced: ForcedQueue::new(9),
+            forced: ForcedQueue::new(9, configuration.planes),
             segmenter: Segmenter::new(connections),
             send_memory: MemoryTranslation::new(configuration.key_bits, configuration.page_bits),
             read_engine: Default::default(),
             frames: FrameRequest::new(connections),
             back: TxBack::new(),
-            processor: AckProcessor::new(pairs),
+            processor: AckProcessor::new(connections, configuration.plane_bits()),
             prober: Prober::new(pairs),
             completion: MessageCompletion::new(connections),
             notices: Notices::new(),
@@ -400,9 +400,12 @@ impl Logic for Engine {
         self.placement.ring_given.next = self.ring_given.q.val();
         self.placement.ring_reset.next = self.registers.control_ring_set.val();
         self.placement.order_room.next = self.messages.room.val();
-        self.write.job.next = self.placement.job.val();
-        self.write.job_valid.next = self.placement.job_valid.val();
-        self.placement.job_ready.next = self.write.job_ready.val();
+        self.write.route.next = self.placement.route.val();
+        self.write.route_valid.next = self.placement.route_valid.val();
+        self.placement.route_room.next = self.write.route_room.val();
+        self.write.plan.next = self.placement.plan.val();
+        self.write.plan_valid.next = self.placement.plan_valid.val();
+        self.placement.plan_ready.next = self.write.plan_ready.val();
         self.write.payload_data.next = self.front.payload_data.val();
         self.write.payload_last.next = self.front.payload_last.val();
         self.write.payload_valid.next = self.front.payload_valid.val();
@@ -424,6 +427,8 @@ impl Logic for Engine {
         self.ack_hold.frame.next = self.acks.frame.val();
         self.ack_hold.frame_valid.next = self.acks.frame_valid.val();
         self.acks.frame_ready.next = self.ack_hold.frame_ready.val();
+        self.ack_hold.mark.next = self.clears.mark.val();
+        self.clears.mark_gone.next = self.ack_hold.mark_gone.val();
         self.ack_hold.issued.next = self.messages.issued.val();
         self.ack_hold.done.next = self.messages.done.val();
         self.frames.ack.next = self.ack_hold.out.val();
@@ -432,6 +437,8 @@ impl Logic for Engine {
 
         // ACKs from the peer.
         self.processor.now.next = self.registers.now.val();
+        self.processor.plane_last.next = self.plane_last.val();
+        self.processor.resend_room.next = self.forced.resend_room.val();
         self.processor.beat.next = self.write.ack_data.val();
         self.processor.beat_last.next = self.write.ack_last.val();
         self.processor.beat_valid.next = self.write.ack_valid.val();
@@ -693,7 +700,7 @@ impl Logic for Engine {
         self.events.lost_by_probe.next = self.processor.lost_by_probe.val();
         self.events.lost_by_timeout.next = self.processor.lost_by_timeout.val();
         self.events.timer.next = self.prober.timer_expired.val();
-        self.events.block.next = self.processor.rtt_valid.val();
+        self.events.block.next = self.processor.block_taken.val();
         self.events.block_stale.next = self.processor.block_stale.val();
         self.events.block_invalid.next = self.processor.block_invalid.val();
         self.events.loaded.next = self.work.message_write.val();

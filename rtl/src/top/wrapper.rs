@@ -11,11 +11,11 @@ pub fn between_registers<B: rust_hdl::prelude::Block>(name: &str, block: B) -> S
     let core = format!("{name}_core");
     let mut text = emit::verilog(&core, block);
     let ports = ports(&text, &core);
-    let (mut list, mut body, mut pins) = (Vec::new(), String::new(), Vec::new());
+    let mut list = vec!["  input wire clock".to_owned()];
+    let (mut body, mut pins) = (String::new(), Vec::new());
     for port in &ports {
         let (flat, width) = (port.inside.replace('$', "_"), port.width - 1);
         if port.inside == "clock" {
-            list.push("  input wire clock".to_owned());
             pins.push("    .clock(clock)".to_owned());
             continue;
         }

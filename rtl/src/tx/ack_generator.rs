@@ -3,7 +3,8 @@
 //! A word a (connection, plane) collects the paths that have news. An ACK is due on the 4th packet,
 //! `delay` after the first one, or at once when something is urgent; one frame carries up to four paths,
 //! and a second follows when more have news. The return path rotates over the plane's paths. A due
-//! (connection, plane) stands in a queue at most once, so the queue cannot overflow.
+//! (connection, plane) stands in a queue at most once, so the queue cannot overflow. A word is cleared when no frame is
+//! being gathered, so that none of before follows.
 //!
 //! Three stages on the word, one operation a cycle unless the same word is in flight. A frame with n
 //! blocks leaves n + 3 cycles after it is due. It knows nothing of addresses: those are put in front by
@@ -182,7 +183,7 @@ impl Logic for AckGenerator {
             self.choice.next.pop = 1.into();
             self.choice.next.sweep = 0.into();
         }
-        if self.clear_valid.val() {
+        if self.clear_valid.val() & (self.gather.q.val() == Gather::Idle) & !self.popping.q.val() {
             self.choice.next.slot = self.clear_slot.val();
             self.choice.next.pop = 0.into();
             self.choice.next.sweep = 0.into();

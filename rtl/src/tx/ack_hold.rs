@@ -5,6 +5,9 @@
 //! finished: a completion at the sender then follows the bytes at the receiver. The two counts run in the order
 //! of the frames, so comparing them is enough. Holds 16 ACKs; when it is full the generator gathers on.
 //!
+//! A connection that starts anew must not show an ACK of its life before: at a `mark` what is held is remembered, and
+//! `mark_gone` says that all of it has left.
+//!
 //! Latency 2 cycles when nothing is being written, one ACK a cycle. It looks at no content.
 
 use super::ack_generator::AckFrame;
@@ -21,12 +24,18 @@ pub struct AckHold {
     /// Running counts: writes ordered and writes answered.
     pub issued: Signal<In, Bits<32>>,
     pub done: Signal<In, Bits<32>>,
+    pub mark: Signal<In, Bit>,
+    pub mark_gone: Signal<Out, Bit>,
     pub out: Signal<Out, AckFrame>,
     pub out_valid: Signal<Out, Bit>,
     pub out_ready: Signal<In, Bit>,
     frames: SmallFifo<AckFrame>,
     /// Of each held frame: how many writes must have been answered, modulo 2^16.
     afters: SmallFifo<Bits<16>>,
+    /// ACKs still held of those that the last mark found.
+    marked: DFF<Bits<5>>,
+    leaves: Signal<Local, Bit>,
+    here: Signal<Local, Bits<5>>,
     ordered: Signal<Local, Bits<32>>,
     answered: Signal<Local, Bits<32>>,
     ahead: Signal<Local, Bits<16>>,
@@ -47,6 +56,7 @@ impl AckHold {
 impl Logic for AckHold {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, marked);
         clock!(self, clock, frames, afters);
         self.frames.reset.next = self.reset.val();
         self.afters.reset.next = self.reset.val();
@@ -66,5 +76,19 @@ impl Logic for AckHold {
         self.out_valid.next = self.frames.read_valid.val() & self.due.val();
         self.frames.read_ready.next = self.out_ready.val() & self.due.val();
         self.afters.read_ready.next = self.out_ready.val() & self.due.val();
+
+        self.leaves.next = self.frames.read_valid.val() & self.due.val() & self.out_ready.val();
+        self.here.next = self.marked.q.val();
+        if self.mark.val() {
+            self.here.next = self.frames.level.val().get_bits::<5>(0);
+        }
+        self.marked.d.next = self.here.val();
+        if self.leaves.val() & self.here.val().any() {
+            self.marked.d.next = self.here.val() - 1;
+        }
+        self.mark_gone.next = !self.marked.q.val().any();
+        if self.reset.val() {
+            self.marked.d.next = 0.into();
+        }
     }
 }

@@ -8,10 +8,13 @@
 //! The log entry of the echo itself is looked at first: if it is a probe, what this walk finds was found by
 //! a probe. What a block acknowledges is told (`updated`) when its walk takes its last entry: the scheduler may then
 //! write over entries and records. Five cycles a block, or its entries and one more if that is longer. A block that speaks of
-//! what was never sent is counted and changes nothing.
+//! what was never sent is counted and changes nothing. A block of a plane whose queue of resends has no room is passed
+//! over like an old one: a later block, or the answer to a probe, says the same. So a plane that stands still holds up
+//! nobody else's ACKs.
 
-use crate::bundle::{Word16, Word24, Word64};
 use crate::stream::{Log2, Ram, SmallFifo};
+use crate::tx::ack_unpack::AckUnpack;
+use crate::tx::path_words::path_ram;
 pub use crate::tx::path_words::{
     AckBlock, AckedPacket, AckedUpdate, Forced, LogEntry, PacketRecord, PathAckState, PathSent,
 };
@@ -31,6 +34,8 @@ pub struct AckProcessor {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub now: Signal<In, Bits<16>>,
+    /// Number of planes less one.
+    pub plane_last: Signal<In, Bits<2>>,
     /// Beats of ACK frames, transport header in lane 0 of the first.
     pub beat: Signal<In, Bits<512>>,
     pub beat_last: Signal<In, Bit>,
@@ -46,9 +51,12 @@ pub struct AckProcessor {
     pub log_address: Signal<In, Bits<24>>,
     pub log_entry: Signal<In, LogEntry>,
     pub log_write: Signal<In, Bit>,
-    pub record_address: Signal<In, Bits<23>>,
+    /// The pair, then the PSN mod 128.
+    pub record_address: Signal<In, Bits<24>>,
     pub record: Signal<In, PacketRecord>,
     pub record_write: Signal<In, Bit>,
+    /// Bit of each plane: its resends have room for all that one block can find lost.
+    pub resend_room: Signal<In, Bits<4>>,
     pub acked: Signal<Out, AckedPacket>,
     pub acked_valid: Signal<Out, Bit>,
     pub acked_ready: Signal<In, Bit>,
@@ -65,34 +73,21 @@ pub struct AckProcessor {
     pub rtt_pair: Signal<Out, Bits<17>>,
     pub rtt: Signal<Out, Bits<16>>,
     pub rtt_valid: Signal<Out, Bit>,
+    /// A block said something new and is being walked.
+    pub block_taken: Signal<Out, Bit>,
     pub block_stale: Signal<Out, Bit>,
     pub block_invalid: Signal<Out, Bit>,
 
     states: Ram<PathAckState, 17>,
     sents: Ram<PathSent, 17>,
     log: Ram<LogEntry, 24>,
-    records: Ram<PacketRecord, 23>,
+    /// Packets' places in their messages: those that are not acknowledged may have to be sent again.
+    indexes: Ram<Bits<18>, 23>,
+    /// Their messages, of two windows: a needless copy is walked when its packet's window has passed.
+    slots: Ram<Bits<6>, 24>,
     acked_queue: SmallFifo<AckedPacket>,
     resend_queue: SmallFifo<Forced>,
-    // Unpacking.
-    first: DFF<Bit>,
-    connection: DFF<Bits<12>>,
-    left: DFF<Bits<8>>,
-    second: DFF<Bit>,
-    header_connection: Signal<Local, Bits<12>>,
-    header_count: Signal<Local, Bits<8>>,
-    now_connection: Signal<Local, Bits<12>>,
-    now_left: Signal<Local, Bits<8>>,
-    raw: Signal<Local, Bits<192>>,
-    raw_path: Signal<Local, Bits<8>>,
-    path_known: Signal<Local, Bit>,
-    base: Signal<Local, Bits<17>>,
-    raw_cumulative: Signal<Local, Word24>,
-    raw_ordinal: Signal<Local, Word16>,
-    raw_echo: Signal<Local, Word16>,
-    raw_delay: Signal<Local, Word16>,
-    raw_vector: Signal<Local, Word64>,
-    header_connection_bytes: Signal<Local, Word16>,
+    unpack: AckUnpack,
     candidate: Signal<Local, AckBlock>,
     candidate_valid: Signal<Local, Bit>,
     consume: Signal<Local, Bit>,
@@ -107,6 +102,11 @@ pub struct AckProcessor {
     cumulative_step: DFF<Bits<24>>,
     cumulative_room: DFF<Bits<24>>,
     sample: DFF<Bits<16>>,
+    sample_wraps: DFF<Bit>,
+    block_pair: Signal<Local, Bits<17>>,
+    block_plane: Signal<Local, Bits<2>>,
+    rooms: Signal<Local, Bits<4>>,
+    roomy: Signal<Local, Bit>,
     age: DFF<Bits<16>>,
     fresh: DFF<Bit>,
     sound: DFF<Bit>,
@@ -143,13 +143,16 @@ pub struct AckProcessor {
     w2_cumulative: DFF<Bits<24>>,
     w2_vector: DFF<Bits<64>>,
     entry: DFF<LogEntry>,
-    entry_psn: Signal<Local, Bits<7>>,
+    entry_psn: Signal<Local, Bits<8>>,
     position: Signal<Local, Bits<6>>,
-    cumulative7: Signal<Local, Bits<7>>,
-    behind: DFF<Bits<7>>,
+    cumulative8: Signal<Local, Bits<8>>,
+    behind: DFF<Bits<8>>,
     shown: DFF<Bit>,
     shifted: Signal<Local, Bits<64>>,
     record_base: Signal<Local, Bits<23>>,
+    slot_base: Signal<Local, Bits<24>>,
+    write_pair: Signal<Local, Bits<17>>,
+    write_place: Signal<Local, Bits<6>>,
     by_probe: DFF<Bit>,
     by_timeout: DFF<Bit>,
     w3_valid: DFF<Bit>,
@@ -165,23 +168,27 @@ pub struct AckProcessor {
     w4_psn: DFF<Bits<24>>,
     w4_by_probe: DFF<Bit>,
     w4_by_timeout: DFF<Bit>,
-    found: DFF<PacketRecord>,
+    found_index: DFF<Bits<18>>,
+    found_slot: DFF<Bits<6>>,
     found_pair: Signal<Local, Bits<17>>,
     walked16: Signal<Local, Bits<16>>,
     ordinal16: Signal<Local, Bits<16>>,
     walked_cumulative: Signal<Local, Bits<24>>,
     srtt_now: Signal<Local, Bits<19>>,
-    header16: Signal<Local, Bits<16>>,
 }
 
 impl AckProcessor {
-    /// For `1 << pair_bits` paths.
-    pub fn new(pair_bits: usize) -> Self {
+    /// For `1 << connection_bits` connections of `1 << plane_bits` planes with 8 paths each.
+    pub fn new(connection_bits: usize, plane_bits: usize) -> Self {
         Self {
-            states: Ram::new(pair_bits),
-            sents: Ram::new(pair_bits),
-            log: Ram::new(pair_bits + 7),
-            records: Ram::new(pair_bits + 6),
+            states: path_ram(connection_bits, plane_bits, 0),
+            sents: path_ram(connection_bits, plane_bits, 0),
+            log: path_ram(connection_bits, plane_bits, 7),
+            indexes: path_ram(connection_bits, plane_bits, 6),
+            slots: path_ram(connection_bits, plane_bits, 7),
+            // 8 and what the walk has under way.
+            acked_queue: SmallFifo::new(4),
+            resend_queue: SmallFifo::new(4),
             ..Default::default()
         }
     }
@@ -193,10 +200,6 @@ impl Logic for AckProcessor {
         dff_setup!(
             self,
             clock,
-            first,
-            connection,
-            left,
-            second,
             fetch,
             block,
             state,
@@ -207,6 +210,7 @@ impl Logic for AckProcessor {
             cumulative_step,
             cumulative_room,
             sample,
+            sample_wraps,
             age,
             fresh,
             sound,
@@ -246,76 +250,34 @@ impl Logic for AckProcessor {
             w4_psn,
             w4_by_probe,
             w4_by_timeout,
-            found,
+            found_index,
+            found_slot,
             told
         );
         clock!(
             self,
             clock,
+            unpack,
             states,
             sents,
             log,
-            records,
+            indexes,
+            slots,
             acked_queue,
             resend_queue
         );
         self.acked_queue.reset.next = self.reset.val();
         self.resend_queue.reset.next = self.reset.val();
 
-        // Unpack: two blocks a beat, behind the common header in the first and from lane 0 in the next.
-        self.header_connection_bytes.next.b1 = self.beat.val().get_bits::<8>(40);
-        self.header_connection_bytes.next.b0 = self.beat.val().get_bits::<8>(48);
-        self.header16.next = self.header_connection_bytes.val().into();
-        self.header_connection.next = self.header16.val().get_bits::<12>(0);
-        self.header_count.next = self.beat.val().get_bits::<8>(80);
-        self.now_connection.next = self.connection.q.val();
-        self.now_left.next = self.left.q.val();
-        if self.first.q.val() & !self.second.q.val() {
-            self.now_connection.next = self.header_connection.val();
-            self.now_left.next = self.header_count.val();
-        }
-        self.raw.next = self.beat.val().get_bits::<192>(0);
-        if !self.first.q.val() & self.second.q.val() {
-            self.raw.next = self.beat.val().get_bits::<192>(192);
-        }
-        if self.first.q.val() & !self.second.q.val() {
-            self.raw.next = self.beat.val().get_bits::<192>(128);
-        }
-        if self.first.q.val() & self.second.q.val() {
-            self.raw.next = self.beat.val().get_bits::<192>(320);
-        }
-        self.raw_path.next = self.raw.val().get_bits::<8>(0);
-        self.path_known.next = self.raw_path.val() < 32;
-        self.raw_cumulative.next.b2 = self.raw.val().get_bits::<8>(16);
-        self.raw_cumulative.next.b1 = self.raw.val().get_bits::<8>(24);
-        self.raw_cumulative.next.b0 = self.raw.val().get_bits::<8>(32);
-        self.raw_ordinal.next.b1 = self.raw.val().get_bits::<8>(48);
-        self.raw_ordinal.next.b0 = self.raw.val().get_bits::<8>(56);
-        self.raw_echo.next.b1 = self.raw.val().get_bits::<8>(64);
-        self.raw_echo.next.b0 = self.raw.val().get_bits::<8>(72);
-        self.raw_delay.next.b1 = self.raw.val().get_bits::<8>(80);
-        self.raw_delay.next.b0 = self.raw.val().get_bits::<8>(88);
-        self.raw_vector.next.b7 = self.raw.val().get_bits::<8>(128);
-        self.raw_vector.next.b6 = self.raw.val().get_bits::<8>(136);
-        self.raw_vector.next.b5 = self.raw.val().get_bits::<8>(144);
-        self.raw_vector.next.b4 = self.raw.val().get_bits::<8>(152);
-        self.raw_vector.next.b3 = self.raw.val().get_bits::<8>(160);
-        self.raw_vector.next.b2 = self.raw.val().get_bits::<8>(168);
-        self.raw_vector.next.b1 = self.raw.val().get_bits::<8>(176);
-        self.raw_vector.next.b0 = self.raw.val().get_bits::<8>(184);
-        self.base.next = bit_cast::<17, 12>(self.now_connection.val()) << 5;
-        self.candidate.next.pair = self.base.val() | bit_cast::<17, 8>(self.raw_path.val());
-        self.candidate.next.epoch = self.raw.val().get_bits::<8>(8);
-        self.candidate.next.cumulative = self.raw_cumulative.val().into();
-        self.candidate.next.ordinal = self.raw_ordinal.val().into();
-        self.candidate.next.echo = self.raw_echo.val().into();
-        self.candidate.next.delay = self.raw_delay.val().into();
-        self.candidate.next.vector = self.raw_vector.val().into();
-        self.candidate.next.clear = 0.into();
-        self.candidate_valid.next =
-            self.beat_valid.val() & self.now_left.val().any() & self.path_known.val();
+        self.unpack.reset.next = self.reset.val();
+        self.unpack.plane_last.next = self.plane_last.val();
+        self.unpack.beat.next = self.beat.val();
+        self.unpack.beat_last.next = self.beat_last.val();
+        self.unpack.beat_valid.next = self.beat_valid.val();
+        self.candidate.next = self.unpack.block.val();
+        self.candidate_valid.next = self.unpack.block_valid.val();
 
-        // A beat is done when its second block is taken, or when nothing is left for one.
+        // The next block of a frame is taken when nothing is being fetched; a start anew comes first.
         self.consume.next = false;
         self.clear_ready.next = false;
         if self.fetch.q.val() == Fetch::Read {
@@ -325,19 +287,8 @@ impl Logic for AckProcessor {
                 self.consume.next = self.beat_valid.val();
             }
         }
-        self.beat_ready.next =
-            self.consume.val() & (self.second.q.val() | (self.now_left.val() <= 1));
-        if self.consume.val() {
-            self.connection.d.next = self.now_connection.val();
-            self.second.d.next = !self.second.q.val();
-            if self.now_left.val().any() {
-                self.left.d.next = self.now_left.val() - 1;
-            }
-            if self.second.q.val() | (self.now_left.val() <= 1) {
-                self.second.d.next = false;
-                self.first.d.next = self.beat_last.val();
-            }
-        }
+        self.unpack.take.next = self.consume.val();
+        self.beat_ready.next = self.unpack.beat_ready.val();
 
         // Fetch: the path's state and how far it has sent, then what the block means.
         self.states.read_address.next = self.candidate.val().pair;
@@ -350,6 +301,10 @@ impl Logic for AckProcessor {
         self.srtt_eighth.next = self.state.q.val().srtt >> 3;
         self.sample_wide.next = bit_cast::<19, 16>(self.sample.q.val());
         self.handoff.next = false;
+        self.block_pair.next = self.block.q.val().pair;
+        self.block_plane.next = self.block_pair.val().get_bits::<2>(3);
+        self.rooms.next = self.resend_room.val() >> self.block_plane.val();
+        self.roomy.next = self.rooms.val().get_bit(0);
         self.block_stale.next = false;
         self.block_invalid.next = false;
         self.store.next = false;
@@ -381,6 +336,7 @@ impl Logic for AckProcessor {
                 self.cumulative_room.d.next =
                     self.sent_state.q.val().next_psn - self.block.q.val().cumulative;
                 self.sample.d.next = self.age.q.val() - self.block.q.val().delay;
+                self.sample_wraps.d.next = self.block.q.val().delay > self.age.q.val();
                 self.fetch.d.next = Fetch::Judge;
             }
             Fetch::Judge => {
@@ -393,6 +349,10 @@ impl Logic for AckProcessor {
                     self.state.q.val().srtt - self.srtt_eighth.val() + self.sample_wide.val();
                 if !self.state.q.val().srtt.any() {
                     self.srtt.d.next = self.sample_wide.val() << 3;
+                }
+                // A peer that says it held the packet longer than it has been away has measured nothing.
+                if self.sample_wraps.q.val() {
+                    self.srtt.d.next = self.state.q.val().srtt;
                 }
                 self.fetch.d.next = Fetch::Hold;
             }
@@ -411,9 +371,10 @@ impl Logic for AckProcessor {
                         self.fetch.d.next = Fetch::Read;
                     } else {
                         if !self.active.q.val() {
-                            self.handoff.next = true;
-                            self.store.next = true;
-                            self.rtt_valid.next = true;
+                            self.handoff.next = self.roomy.val();
+                            self.store.next = self.roomy.val();
+                            self.rtt_valid.next = self.roomy.val() & !self.sample_wraps.q.val();
+                            self.block_stale.next = !self.roomy.val();
                             self.fetch.d.next = Fetch::Read;
                         }
                     }
@@ -423,6 +384,7 @@ impl Logic for AckProcessor {
                 self.fetch.d.next = Fetch::Read;
             }
         }
+        self.block_taken.next = self.handoff.val();
         self.known.next.pair = self.block.q.val().pair;
         self.known.next.cumulative = self.block.q.val().cumulative;
         self.known.next.walked = self.echo_next.q.val();
@@ -505,23 +467,33 @@ impl Logic for AckProcessor {
         self.entry_psn.next = self.entry.q.val().psn;
         self.position.next = self.entry_psn.val().get_bits::<6>(0);
         self.walked_cumulative.next = self.w2_cumulative.q.val();
-        self.cumulative7.next = self.walked_cumulative.val().get_bits::<7>(0);
-        self.behind.d.next = self.entry_psn.val() - self.cumulative7.val();
+        self.cumulative8.next = self.walked_cumulative.val().get_bits::<8>(0);
+        self.behind.d.next = self.entry_psn.val() - self.cumulative8.val();
         self.shifted.next = self.w2_vector.q.val() >> self.position.val();
         self.shown.d.next = self.shifted.val().get_bit(0) ^ self.entry_psn.val().get_bit(6);
         if self.w2_valid.q.val() & self.w2_peek.q.val() {
             self.by_probe.d.next =
-                self.entry.q.val().probe.any() & !self.entry.q.val().timeout.any();
+                self.entry.q.val().probe.any() & !self.entry_psn.val().get_bit(0);
             self.by_timeout.d.next =
-                self.entry.q.val().probe.any() & self.entry.q.val().timeout.any();
+                self.entry.q.val().probe.any() & self.entry_psn.val().get_bit(0);
         }
         self.record_base.next = bit_cast::<23, 17>(self.w2_pair.q.val()) << 6;
-        self.records.read_address.next =
+        self.indexes.read_address.next =
             self.record_base.val() | bit_cast::<23, 6>(self.position.val());
-        self.records.read_enable.next = true;
-        self.records.write_address.next = self.record_address.val();
-        self.records.write_data.next = self.record.val();
-        self.records.write_enable.next = self.record_write.val();
+        self.indexes.read_enable.next = true;
+        self.slot_base.next = bit_cast::<24, 17>(self.w2_pair.q.val()) << 7;
+        self.slots.read_address.next =
+            self.slot_base.val() | bit_cast::<24, 7>(self.entry_psn.val().get_bits::<7>(0));
+        self.slots.read_enable.next = true;
+        self.write_pair.next = self.record_address.val().get_bits::<17>(7);
+        self.write_place.next = self.record_address.val().get_bits::<6>(0);
+        self.indexes.write_address.next = (bit_cast::<23, 17>(self.write_pair.val()) << 6)
+            | bit_cast::<23, 6>(self.write_place.val());
+        self.indexes.write_data.next = self.record.val().index;
+        self.indexes.write_enable.next = self.record_write.val();
+        self.slots.write_address.next = self.record_address.val();
+        self.slots.write_data.next = self.record.val().slot;
+        self.slots.write_enable.next = self.record_write.val();
         self.w3_valid.d.next = self.w2_valid.q.val() & !self.w2_peek.q.val() & !self.reset.val();
         self.w3_probe.d.next = self.entry.q.val().probe.any();
         self.w3_pair.d.next = self.w2_pair.q.val();
@@ -529,7 +501,7 @@ impl Logic for AckProcessor {
         self.w3_by_probe.d.next = self.by_probe.q.val();
         self.w3_by_timeout.d.next = self.by_timeout.q.val();
 
-        self.arrived.next = self.behind.q.val().get_bit(6) | self.shown.q.val();
+        self.arrived.next = self.behind.q.val().get_bit(7) | self.shown.q.val();
         self.w4_arrived.d.next =
             self.w3_valid.q.val() & !self.w3_probe.q.val() & self.arrived.val() & !self.reset.val();
         self.w4_lost.d.next = self.w3_valid.q.val()
@@ -537,14 +509,15 @@ impl Logic for AckProcessor {
             & !self.arrived.val()
             & !self.reset.val();
         self.w4_pair.d.next = self.w3_pair.q.val();
-        self.w4_psn.d.next = self.w3_cumulative.q.val() + bit_cast::<24, 7>(self.behind.q.val());
+        self.w4_psn.d.next = self.w3_cumulative.q.val() + bit_cast::<24, 8>(self.behind.q.val());
         self.w4_by_probe.d.next = self.w3_by_probe.q.val();
         self.w4_by_timeout.d.next = self.w3_by_timeout.q.val();
-        self.found.d.next = self.records.read_data.val();
+        self.found_index.d.next = self.indexes.read_data.val();
+        self.found_slot.d.next = self.slots.read_data.val();
 
         self.found_pair.next = self.w4_pair.q.val();
         self.acked_queue.write_data.next.connection = self.found_pair.val().get_bits::<12>(5);
-        self.acked_queue.write_data.next.slot = self.found.q.val().slot;
+        self.acked_queue.write_data.next.slot = self.found_slot.q.val();
         self.acked_queue.write_enable.next = self.w4_arrived.q.val();
         self.acked.next = self.acked_queue.read_data.val();
         self.acked_valid.next = self.acked_queue.read_valid.val();
@@ -552,8 +525,8 @@ impl Logic for AckProcessor {
         self.resend_queue.write_data.next.kind = 0.into();
         self.resend_queue.write_data.next.pair = self.w4_pair.q.val();
         self.resend_queue.write_data.next.psn = self.w4_psn.q.val();
-        self.resend_queue.write_data.next.slot = self.found.q.val().slot;
-        self.resend_queue.write_data.next.index = self.found.q.val().index;
+        self.resend_queue.write_data.next.slot = self.found_slot.q.val();
+        self.resend_queue.write_data.next.index = self.found_index.q.val();
         self.resend_queue.write_data.next.train = 0.into();
         self.resend_queue.write_data.next.timeout = 0.into();
         self.resend_queue.write_data.next.ordinal = 0.into();
@@ -568,8 +541,6 @@ impl Logic for AckProcessor {
         self.lost_by_timeout.next = self.w4_by_timeout.q.val();
 
         if self.reset.val() {
-            self.first.d.next = true;
-            self.second.d.next = false;
             self.fetch.d.next = Fetch::Read;
             self.active.d.next = false;
         }

@@ -1,13 +1,54 @@
 //! What must go out on a given path: resends, probes, CONTROL frames, starts anew; one queue a plane.
 //!
-//! A plane's transmitter serves its queue before new data (design rule 2). One entry a cycle comes in,
-//! resends before the rest, and waits at its source while its queue is full; a probe does not wait but goes
-//! nowhere, for a plane that stands still must not keep the others from their probes. A tail request stands
-//! for two probes (rule 4: two follow the last data).
+//! A plane's transmitter serves its queue before new data (design rule 2). One entry a cycle comes in, resends before the
+//! rest. A plane that stands still must not keep the others from anything: `resend_room` says that half of its queue is
+//! free, which is more than the losses of any block, and without it no block is walked that could find some; probes
+//! beyond five eighths go nowhere. CONTROL frames and starts anew wait at their source. A tail request stands for two
+//! probes (rule 4: two follow the last data).
 
 use crate::stream::{Fifo, SmallFifo};
 use crate::tx::ack_processor::Forced;
 use rust_hdl::prelude::*;
+
+/// How full a queue is, in the steps that matter. Combinational.
+#[derive(LogicBlock)]
+pub struct Watermarks {
+    pub level: Signal<In, Bits<16>>,
+    /// At most half full.
+    pub half: Signal<Out, Bit>,
+    /// Five eighths full or more.
+    pub crowded: Signal<Out, Bit>,
+    half_level: Constant<Bits<16>>,
+    crowded_level: Constant<Bits<16>>,
+}
+
+impl Watermarks {
+    /// Of a queue of `1 << depth_bits` entries.
+    pub fn new(depth_bits: usize) -> Self {
+        let depth = 1u64 << depth_bits;
+        Self {
+            level: Default::default(),
+            half: Default::default(),
+            crowded: Default::default(),
+            half_level: Constant::new((depth / 2).into()),
+            crowded_level: Constant::new((depth * 5 / 8).into()),
+        }
+    }
+}
+
+impl Default for Watermarks {
+    fn default() -> Self {
+        Self::new(9)
+    }
+}
+
+impl Logic for Watermarks {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.half.next = self.level.val() <= self.half_level.val();
+        self.crowded.next = self.level.val() >= self.crowded_level.val();
+    }
+}
 
 #[derive(LogicBlock, Default)]
 pub struct ForcedQueue {
@@ -25,6 +66,8 @@ pub struct ForcedQueue {
     pub order: Signal<In, Forced>,
     pub order_valid: Signal<In, Bit>,
     pub order_ready: Signal<Out, Bit>,
+    /// Bit of each plane: it has room for all that one block can find lost.
+    pub resend_room: Signal<Out, Bits<4>>,
     pub head: [Signal<Out, Forced>; 4],
     pub head_valid: [Signal<Out, Bit>; 4],
     pub head_ready: [Signal<In, Bit>; 4],
@@ -37,16 +80,24 @@ pub struct ForcedQueue {
     plane: Signal<Local, Bits<2>>,
     here: Signal<Local, Bits<2>>,
     full: Signal<Local, Bit>,
+    marks: [Watermarks; 4],
+    rooms: Signal<Local, Bits<4>>,
+    room_now: DFF<Bits<4>>,
+    crowded: Signal<Local, Bit>,
+    is_probe: Signal<Local, Bit>,
+    keeps: Signal<Local, Bit>,
     accepted: Signal<Local, Bit>,
     from_tail: Signal<Local, Bit>,
 }
 
 impl ForcedQueue {
-    /// Queues of `1 << depth_bits` entries.
-    pub fn new(depth_bits: usize) -> Self {
+    /// Queues of `1 << depth_bits` entries; planes from `planes` on are never named and get the least there is.
+    pub fn new(depth_bits: usize, planes: usize) -> Self {
+        let depth_of = |plane| if plane < planes { depth_bits } else { 1 };
         Self {
             tails: SmallFifo::new(5),
-            queue: std::array::from_fn(|_| Fifo::new(depth_bits)),
+            queue: std::array::from_fn(|plane| Fifo::new(depth_of(plane))),
+            marks: std::array::from_fn(|_| Watermarks::new(depth_bits)),
             ..Default::default()
         }
     }
@@ -55,7 +106,7 @@ impl ForcedQueue {
 impl Logic for ForcedQueue {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, second);
+        dff_setup!(self, clock, second, room_now);
         clock!(self, clock, tails);
         self.tails.reset.next = self.reset.val();
         self.tails.write_data.next = self.tail_pair.val();
@@ -85,22 +136,34 @@ impl Logic for ForcedQueue {
         self.pair.next = self.chosen.val().pair;
         self.plane.next = self.pair.val().get_bits::<2>(3);
         self.full.next = false;
+        self.crowded.next = false;
+        self.rooms.next = 0.into();
         for i in 0..4 {
             self.here.next = i.to_bits();
-            if (self.plane.val() == self.here.val()) & self.queue[i].full.val() {
-                self.full.next = true;
+            self.marks[i].level.next = self.queue[i].level.val();
+            self.rooms.next = self.rooms.val().replace_bit(i, self.marks[i].half.val());
+            if self.plane.val() == self.here.val() {
+                if self.queue[i].full.val() {
+                    self.full.next = true;
+                }
+                if self.marks[i].crowded.val() {
+                    self.crowded.next = true;
+                }
             }
         }
-        self.accepted.next = self.chosen_valid.val()
-            & (!self.full.val() | (self.chosen.val().kind == 1))
-            & !self.reset.val();
+        self.room_now.d.next = self.rooms.val();
+        self.resend_room.next = self.room_now.q.val();
+        self.is_probe.next = self.chosen.val().kind == 1;
+        self.accepted.next =
+            self.chosen_valid.val() & (!self.full.val() | self.is_probe.val()) & !self.reset.val();
+        self.keeps.next = self.accepted.val() & !(self.is_probe.val() & self.crowded.val());
         for i in 0..4 {
             self.here.next = i.to_bits();
             self.queue[i].clock.next = self.clock.val();
             self.queue[i].reset.next = self.reset.val();
             self.queue[i].write_data.next = self.chosen.val();
             self.queue[i].write_enable.next =
-                self.accepted.val() & (self.plane.val() == self.here.val());
+                self.keeps.val() & (self.plane.val() == self.here.val());
             self.head[i].next = self.queue[i].read_data.val();
             self.head_valid[i].next = self.queue[i].read_valid.val();
             self.queue[i].read_ready.next = self.head_ready[i].val();

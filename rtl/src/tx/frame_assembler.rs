@@ -30,16 +30,18 @@ pub struct FrameAssembler {
     headers: DFF<Bits<1536>>,
     here: DFF<FramePlan>,
     count: DFF<Bits<8>>,
+    /// The beat at hand is the frame's last; it holds payload.
+    last: DFF<Bit>,
+    bodied: DFF<Bit>,
     joined: DFF<Bits<512>>,
     keep: DFF<Bits<64>>,
     joined_info: DFF<BeatInfo>,
     joined_valid: DFF<Bit>,
     masked_info: DFF<BeatInfo>,
     masked_valid: DFF<Bit>,
-    bodied: Signal<Local, Bit>,
     sends: Signal<Local, Bit>,
-    last: Signal<Local, Bit>,
     counted: Signal<Local, Bits<8>>,
+    counted2: Signal<Local, Bits<8>>,
     load: Signal<Local, Bit>,
     spills: Signal<Local, Bit>,
     unused: Signal<Local, Bits<7>>,
@@ -57,6 +59,8 @@ impl Logic for FrameAssembler {
             headers,
             here,
             count,
+            last,
+            bodied,
             joined,
             keep,
             joined_info,
@@ -64,26 +68,30 @@ impl Logic for FrameAssembler {
             masked_info,
             masked_valid
         );
-        self.bodied.next = self.count.q.val() >= bit_cast::<8, 2>(self.here.q.val().header_beats);
-        self.sends.next = self.active.q.val() & (!self.bodied.val() | self.payload_valid.val());
-        self.payload_ready.next = self.active.q.val() & self.bodied.val();
+        self.sends.next = self.active.q.val() & (!self.bodied.q.val() | self.payload_valid.val());
+        self.payload_ready.next = self.active.q.val() & self.bodied.q.val();
         self.counted.next = self.count.q.val() + 1;
-        self.last.next = self.counted.val() == bit_cast::<8, 7>(self.here.q.val().beats);
+        self.counted2.next = self.count.q.val() + 2;
         // A CRC behind more than 60 bytes needs one more beat: leave it a cycle.
         self.spills.next = self.here.q.val().last_bytes > 60;
         self.load.next = self.plan_valid.val()
-            & (!self.active.q.val() | (self.sends.val() & self.last.val() & !self.spills.val()));
+            & (!self.active.q.val() | (self.sends.val() & self.last.q.val() & !self.spills.val()));
         self.plan_ready.next = self.load.val();
         if self.sends.val() {
             self.count.d.next = self.counted.val();
+            self.last.d.next = self.counted2.val() == bit_cast::<8, 7>(self.here.q.val().beats);
+            self.bodied.d.next =
+                self.counted.val() >= bit_cast::<8, 2>(self.here.q.val().header_beats);
             self.headers.d.next = self.headers.q.val() >> 512;
-            if self.last.val() {
+            if self.last.q.val() {
                 self.active.d.next = false;
             }
         }
         if self.load.val() {
             self.active.d.next = true;
             self.count.d.next = 0.into();
+            self.last.d.next = self.plan.val().beats == 1;
+            self.bodied.d.next = self.plan.val().header_beats == 0;
             self.headers.d.next = self.header.val();
             self.here.d.next = self.plan.val();
         }
@@ -91,21 +99,21 @@ impl Logic for FrameAssembler {
         self.merge.chosen.next = self.payload.val();
         self.merge.other.next = self.headers.q.val().get_bits::<512>(0);
         self.merge.select.next = 0.into();
-        if self.bodied.val() {
+        if self.bodied.q.val() {
             self.merge.select.next = self.payload_strobe.val();
         }
         self.info.next.bytes = 64.into();
-        if self.last.val() {
+        if self.last.q.val() {
             self.info.next.bytes = self.here.q.val().last_bytes;
         }
         self.info.next.first = self.count.q.val() == 0;
-        self.info.next.last = self.last.val();
+        self.info.next.last = self.last.q.val();
         self.info.next.error = false;
         self.info.next.plane = self.here.q.val().plane;
         self.info.next.index = self.count.q.val();
         self.ones.next = 0xffff_ffff_ffff_ffff_u64.into();
         self.unused.next = 0.into();
-        if self.last.val() {
+        if self.last.q.val() {
             self.unused.next = !self.here.q.val().last_bytes + 65;
         }
         self.joined.d.next = self.merge.merged.val();

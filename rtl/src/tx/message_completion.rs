@@ -94,6 +94,13 @@ pub struct MessageCompletion {
     take: Signal<Local, Bit>,
     clears: Signal<Local, Bit>,
     clears_order: Signal<Local, Bit>,
+    may_clear: Signal<Local, Bit>,
+    /// Since a connection's start anew was asked for: packets counted, messages delivered; all of before are.
+    counted_since: DFF<Bits<5>>,
+    counted_all: DFF<Bit>,
+    delivered_since: DFF<Bits<5>>,
+    delivered_all: DFF<Bit>,
+    waits_to_clear: Signal<Local, Bit>,
     base: Signal<Local, Bits<18>>,
     address: Signal<Local, Bits<18>>,
     held: DFF<Bits<18>>,
@@ -139,8 +146,24 @@ impl Logic for MessageCompletion {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, tally, packet, count, total, held, deliver, connection, slot, said,
-            of_notice, order, ring_now
+            self,
+            clock,
+            tally,
+            packet,
+            count,
+            total,
+            held,
+            deliver,
+            connection,
+            slot,
+            said,
+            of_notice,
+            order,
+            ring_now,
+            counted_since,
+            counted_all,
+            delivered_since,
+            delivered_all
         );
         clock!(self, clock, counts, packets, orders, rings, finished);
         self.finished.reset.next = self.reset.val();
@@ -164,20 +187,25 @@ impl Logic for MessageCompletion {
         self.counts.write_enable.next = false;
         self.finished.write_data.next = self.packet.q.val();
         self.finished.write_enable.next = false;
-        // The connection's order is cleared together with its slot 0, when nothing is being delivered.
+        // The connection's order is cleared together with its slot 0, when what was there of its life before has been
+        // counted and delivered: as many as the queues hold, or until they are empty. Others' packets wait meanwhile.
         self.clears_order.next = (self.clear_address.val() & 0x3f) == 0;
+        self.waits_to_clear.next = self.clear_valid.val() & self.clears_order.val();
+        self.may_clear.next = self.clear_valid.val()
+            & (!self.clears_order.val() | (self.counted_all.q.val() & self.delivered_all.q.val()));
         match self.tally.q.val() {
             Tally::Wait => {
-                self.take.next = self.acked_valid.val() & (self.finished.level.val() < 14);
+                self.take.next = self.acked_valid.val()
+                    & (self.finished.level.val() < 14)
+                    & !self.may_clear.val();
                 if self.take.val() {
                     self.packet.d.next = self.acked.val();
                     self.held.d.next = self.address.val();
                     self.tally.d.next = Tally::Look;
                 } else {
-                    self.clears.next = self.clear_valid.val()
-                        & (self.deliver.q.val() == Deliver::Wait)
-                        & !self.finished.read_valid.val()
-                        & !self.notice_valid.val();
+                    self.clears.next = self.may_clear.val()
+                        & (!self.clears_order.val()
+                            | ((self.deliver.q.val() == Deliver::Wait) & !self.notice_valid.val()));
                     self.counts.write_address.next = self.clear_address.val();
                     self.counts.write_data.next = 0.into();
                     self.counts.write_enable.next = self.clears.val();
@@ -202,6 +230,14 @@ impl Logic for MessageCompletion {
         }
         self.acked_ready.next = self.take.val();
         self.clear_ready.next = self.clears.val();
+        if self.take.val() {
+            self.counted_since.d.next = self.counted_since.q.val() + 1;
+        }
+        if (self.tally.q.val() == Tally::Wait)
+            & (!self.acked_valid.val() | (self.counted_since.q.val() >= 20))
+        {
+            self.counted_all.d.next = true;
+        }
 
         // Deliver in order.
         self.orders.read_address.next = self.finished.read_data.val().connection;
@@ -226,6 +262,20 @@ impl Logic for MessageCompletion {
         self.notice_ready.next = (self.deliver.q.val() == Deliver::Wait) & self.notice_valid.val();
         self.finished.read_ready.next =
             (self.deliver.q.val() == Deliver::Wait) & !self.notice_valid.val();
+        if self.counted_all.q.val() & (self.deliver.q.val() == Deliver::Wait) {
+            if !self.notice_valid.val() & self.finished.read_valid.val() {
+                self.delivered_since.d.next = self.delivered_since.q.val() + 1;
+            }
+            if !self.finished.read_valid.val() | (self.delivered_since.q.val() >= 17) {
+                self.delivered_all.d.next = true;
+            }
+        }
+        if !self.waits_to_clear.val() {
+            self.counted_since.d.next = 0.into();
+            self.counted_all.d.next = false;
+            self.delivered_since.d.next = 0.into();
+            self.delivered_all.d.next = false;
+        }
         self.orders.write_address.next = self.connection.q.val();
         self.orders.write_data.next = self.order.q.val();
         self.orders.write_enable.next = false;

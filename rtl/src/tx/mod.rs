@@ -3,6 +3,7 @@
 pub mod ack_generator;
 pub mod ack_hold;
 pub mod ack_processor;
+pub mod ack_unpack;
 pub mod connection_turn;
 pub mod crc_insert;
 pub mod forced_queue;

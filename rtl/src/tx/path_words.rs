@@ -1,7 +1,28 @@
 //! What the blocks of the transmit side tell each other of a path: one declaration each.
 
 use crate::bundle;
+use crate::stream::Ram;
 use rust_hdl::prelude::*;
+
+/// A memory of `1 << low_bits` words a path, for `1 << connection_bits` connections of `1 << plane_bits` planes. The
+/// address is a pair with `low_bits` behind it; a pair has two bits of plane number, however many planes there are.
+pub(crate) fn path_ram<D: Synth, const A: usize>(
+    connection_bits: usize,
+    plane_bits: usize,
+    low_bits: usize,
+) -> Ram<D, A> {
+    let used_bits = low_bits + PATH_BITS + plane_bits;
+    Ram::with_gap(
+        connection_bits + used_bits,
+        used_bits,
+        PLANE_BITS - plane_bits,
+    )
+}
+
+/// log2 of the paths a plane.
+const PATH_BITS: usize = 3;
+/// Of a plane's number in a pair.
+const PLANE_BITS: usize = 2;
 
 bundle! {
     /// One path block, as host-order fields.
@@ -21,8 +42,9 @@ bundle! {
 }
 
 bundle! {
-    /// One transmission: PSN mod 128, whether it was a probe, and whether a timer alone caused it.
-    LogEntry { psn: 7, probe: 1, timeout: 1 }
+    /// One transmission: PSN mod 256, or that it was a probe, which has none: then bit 0 says that a timer alone caused it.
+    /// A needless copy may be walked when the cumulative PSN is up to 128 ahead of it, hence more bits than a window's lap.
+    LogEntry { psn: 8, probe: 1 }
 }
 
 bundle! {

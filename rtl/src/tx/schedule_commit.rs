@@ -40,7 +40,7 @@ pub struct ScheduleCommit {
     pub log_address: Signal<Out, Bits<24>>,
     pub log_write: Signal<Out, Bit>,
     pub record: Signal<Out, PacketRecord>,
-    pub record_address: Signal<Out, Bits<23>>,
+    pub record_address: Signal<Out, Bits<24>>,
     pub record_write: Signal<Out, Bit>,
     pub tail_valid: Signal<Out, Bit>,
     pub pair: Signal<Out, Bits<17>>,
@@ -60,8 +60,7 @@ pub struct ScheduleCommit {
     message: Signal<Local, Bits<16>>,
     base24: Signal<Local, Bits<24>>,
     ordinal7: Signal<Local, Bits<7>>,
-    base23: Signal<Local, Bits<23>>,
-    psn6: Signal<Local, Bits<6>>,
+    psn7: Signal<Local, Bits<7>>,
 }
 
 impl Logic for ScheduleCommit {
@@ -163,13 +162,14 @@ impl Logic for ScheduleCommit {
         self.ordinal7.next = self.ordinal.val().get_bits::<7>(0);
         self.base24.next = bit_cast::<24, 17>(self.pair_now.val()) << 7;
         self.log_address.next = self.base24.val() | bit_cast::<24, 7>(self.ordinal7.val());
-        self.log_entry.next.psn = self.psn.val().get_bits::<7>(0);
+        self.log_entry.next.psn = self.psn.val().get_bits::<8>(0);
+        if self.is_probe.val() {
+            self.log_entry.next.psn = bit_cast::<8, 1>(self.order.val().timeout);
+        }
         self.log_entry.next.probe = self.is_probe.val().into();
-        self.log_entry.next.timeout = self.order.val().timeout;
         self.log_write.next = self.sends.val();
-        self.psn6.next = self.psn.val().get_bits::<6>(0);
-        self.base23.next = bit_cast::<23, 17>(self.pair_now.val()) << 6;
-        self.record_address.next = self.base23.val() | bit_cast::<23, 6>(self.psn6.val());
+        self.psn7.next = self.psn.val().get_bits::<7>(0);
+        self.record_address.next = self.base24.val() | bit_cast::<24, 7>(self.psn7.val());
         self.record.next.slot = self.message.val().get_bits::<6>(0);
         self.record.next.index = self.position.val().index;
         self.record_write.next = self.is_new.val();

@@ -89,7 +89,7 @@ pub struct SprayScheduler {
     pub log_address: Signal<Out, Bits<24>>,
     pub log_entry: Signal<Out, LogEntry>,
     pub log_write: Signal<Out, Bit>,
-    pub record_address: Signal<Out, Bits<23>>,
+    pub record_address: Signal<Out, Bits<24>>,
     pub record: Signal<Out, PacketRecord>,
     pub record_write: Signal<Out, Bit>,
     pub tail_pair: Signal<Out, Bits<17>>,

@@ -1,5 +1,6 @@
 //! A sender's paths, a network that loses, a receiver that makes snapshots; and what each snapshot means.
 
+mod directed;
 mod step;
 
 use osprey_rtl::tx::ack_processor::AckBlock;
@@ -12,6 +13,8 @@ const STAGES: u64 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
     paths: u64,
+    /// Path numbers that the engine knows.
+    path_limit: u64,
     send: u64,
     loss: u64,
     probe: u64,
@@ -31,6 +34,7 @@ impl Profile {
         let mut stall = Stall::new(seed ^ 0xacc);
         Self {
             paths: 1 + stall.below(8),
+            path_limit: 32,
             send: stall.pick(&[10, 50, 100]),
             loss: stall.pick(&[0, 2, 10, 40]),
             probe: stall.pick(&[0, 5, 30]),
@@ -44,10 +48,29 @@ impl Profile {
         }
     }
 
+    /// An engine of two planes.
+    pub fn two_planes(seed: u64) -> Self {
+        Self {
+            paths: 12,
+            path_limit: 16,
+            ..Self::random(seed)
+        }
+    }
+
+    /// Nothing happens by chance.
+    pub fn one_by_one(self) -> Self {
+        Self {
+            loss: 0,
+            acked: 100,
+            ..self
+        }
+    }
+
     /// Windows are full and acknowledged at once, whoever counts the acknowledged is slow.
     pub fn held_up() -> Self {
         Self {
             paths: 1,
+            path_limit: 32,
             send: 100,
             loss: 2,
             probe: 0,
@@ -148,6 +171,7 @@ struct Ports {
     updated: [Port; 2],
     lost: [Port; 4],
     rtt: [Port; 3],
+    block_taken: Port,
     block_stale: Port,
     block_invalid: Port,
 }
@@ -186,6 +210,7 @@ impl Ports {
             ]
             .map(output),
             rtt: ["rtt_pair", "rtt", "rtt_valid"].map(output),
+            block_taken: output("block_taken"),
             block_stale: output("block_stale"),
             block_invalid: output("block_invalid"),
         }
@@ -245,11 +270,13 @@ impl<'a> Bench<'a> {
             fresh: 0,
         };
         bench.quiet();
+        model.input("resend_room").set(15);
+        model.input("plane_last").set(profile.path_limit / 8 - 1);
         bench.ports.clear[1].set(0);
         bench.ports.beat[2].set(0);
         model.reset();
         for index in 0..profile.paths {
-            bench.open(((index % 3) + 1) << 5 | (index * 5) % 32);
+            bench.open(((index % 3) + 1) << 5 | (index * 5) % profile.path_limit);
         }
         bench
     }

@@ -1,10 +1,30 @@
 //! One cycle: transmissions, the receiver, frames of blocks, and what comes out.
 
-use super::{Bench, Block, Outcome, STAGES, Sent, frame, log2};
+use super::{Bench, Block, Outcome, Path, STAGES, Sent, frame, log2};
 use osprey_rtl::tx::ack_processor::{
     AckedPacket, AckedUpdate, Forced, LogEntry, PacketRecord, PathSent,
 };
 use osprey_verilated::Record;
+
+/// Longer than any block has been under way here, units of 128 ns.
+const LONG: u64 = 0xc000;
+
+impl Path {
+    /// The receiver takes a transmission.
+    pub(super) fn arrive(&mut self, sent: Sent) {
+        let newer = |(seen, _): &(u64, u64)| sent.ordinal.wrapping_sub(*seen) & 0xffff < 0x8000;
+        if self.newest.as_ref().is_none_or(newer) {
+            self.newest = Some((sent.ordinal, sent.time));
+        }
+        let behind = |psn: &u64| psn.wrapping_sub(self.expected) & 0xff_ffff >= 0x80_0000;
+        if let Some(psn) = sent.psn.filter(|psn| !behind(psn)) {
+            self.received.insert(psn);
+            while self.received.remove(&self.expected) {
+                self.expected = (self.expected + 1) & 0xff_ffff;
+            }
+        }
+    }
+}
 
 impl Bench<'_> {
     pub(super) fn step(&mut self) {
@@ -50,7 +70,7 @@ impl Bench<'_> {
         let flags = [
             &self.ports.block_stale,
             &self.ports.block_invalid,
-            &self.ports.rtt[2],
+            &self.ports.block_taken,
         ]
         .map(|port| port.is_set());
         let got = match flags {
@@ -69,6 +89,16 @@ impl Bench<'_> {
         if got == Outcome::Fresh {
             self.fresh += 1;
             assert_eq!(self.ports.rtt[0].get(), pair, "cycle {}", self.cycle);
+            let measures = block.delay < LONG;
+            assert_eq!(
+                self.ports.rtt[2].is_set(),
+                measures,
+                "cycle {}: {block:?}",
+                self.cycle
+            );
+            if !measures {
+                return;
+            }
             let sample = self.ports.rtt[1].get();
             let least = (queued - block.echo - block.delay) & 0xffff;
             let most = (self.now.wrapping_sub(block.echo).wrapping_sub(block.delay)) & 0xffff;
@@ -147,7 +177,7 @@ impl Bench<'_> {
     }
 
     /// Logs a transmission as the scheduler does; the network takes it or loses it.
-    fn transmit(&mut self, pair: u64, psn: Option<u64>, lost: bool) {
+    pub(super) fn transmit(&mut self, pair: u64, psn: Option<u64>, lost: bool) {
         let timeout = psn.is_none() && self.stall.chance(50);
         let path = self.paths.get_mut(&pair).expect("it is open");
         let sent = Sent {
@@ -162,9 +192,8 @@ impl Bench<'_> {
             path.wire.push_back(sent);
         }
         let entry = Record::new(LogEntry::FIELDS)
-            .with("psn", psn.unwrap_or(0) % 128)
-            .with("probe", psn.is_none())
-            .with("timeout", timeout);
+            .with("psn", psn.unwrap_or(timeout.into()) % 256)
+            .with("probe", psn.is_none());
         self.ports.log[0].set(pair << 7 | sent.ordinal % 128);
         self.ports.log[1].set_record(&entry);
         self.ports.log[2].set(1);
@@ -191,19 +220,25 @@ impl Bench<'_> {
                 self.transmit(pair, None, lost);
             }
         } else if flying < 64 && path.psn.wrapping_sub(path.told.0) & 0xff_ffff < 64 {
-            let psn = path.psn;
-            path.psn = (psn + 1) & 0xff_ffff;
-            path.sent += 1;
-            let (slot, index) = (self.stall.below(64), self.stall.below(1 << 18));
-            path.records.insert(psn, (slot, index));
-            let record = Record::new(PacketRecord::FIELDS)
-                .with("slot", slot)
-                .with("index", index);
-            self.ports.record[0].set(pair << 6 | psn % 64);
-            self.ports.record[1].set_record(&record);
-            self.ports.record[2].set(1);
-            self.transmit(pair, Some(psn), lost);
+            self.send_new(pair, lost);
         }
+    }
+
+    /// The path's next packet, and its record.
+    pub(super) fn send_new(&mut self, pair: u64, lost: bool) {
+        let path = self.paths.get_mut(&pair).expect("it is open");
+        let psn = path.psn;
+        path.psn = (psn + 1) & 0xff_ffff;
+        path.sent += 1;
+        let (slot, index) = (self.stall.below(64), self.stall.below(1 << 18));
+        path.records.insert(psn, (slot, index));
+        let record = Record::new(PacketRecord::FIELDS)
+            .with("slot", slot)
+            .with("index", index);
+        self.ports.record[0].set(pair << 7 | psn % 128);
+        self.ports.record[1].set_record(&record);
+        self.ports.record[2].set(1);
+        self.transmit(pair, Some(psn), lost);
     }
 
     /// The receiver takes some of what is on the wire; sometimes it makes a snapshot.
@@ -215,38 +250,13 @@ impl Bench<'_> {
         if count > 1 && self.stall.chance(self.profile.reorder) {
             path.wire.swap(0, count - 1);
         }
-        for sent in path.wire.drain(..count) {
-            let newer = |(seen, _): &(u64, u64)| sent.ordinal.wrapping_sub(*seen) & 0xffff < 0x8000;
-            if path.newest.as_ref().is_none_or(newer) {
-                path.newest = Some((sent.ordinal, sent.time));
-            }
-            let behind = |psn: &u64| psn.wrapping_sub(path.expected) & 0xff_ffff >= 0x80_0000;
-            if let Some(psn) = sent.psn.filter(|psn| !behind(psn)) {
-                path.received.insert(psn);
-                while path.received.remove(&path.expected) {
-                    path.expected = (path.expected + 1) & 0xff_ffff;
-                }
-            }
+        let sents: Vec<_> = path.wire.drain(..count).collect();
+        for sent in sents {
+            path.arrive(sent);
         }
         if self.stall.chance(snapshot)
-            && let Some((ordinal, time)) = path.newest
+            && let Some(block) = self.snapshot(pair)
         {
-            let mut vector = 0;
-            for psn in (0..64).map(|ahead| (path.expected + ahead) & 0xff_ffff) {
-                if path.received.contains(&psn) != (psn / 64 % 2 == 1) {
-                    vector |= 1 << (psn % 64);
-                }
-            }
-            let delay = self.stall.below(1 + (self.now.wrapping_sub(time) & 0xffff));
-            let block = Block {
-                path: pair & 31,
-                epoch: path.epoch,
-                cumulative: path.expected,
-                ordinal,
-                echo: time,
-                delay,
-                vector,
-            };
             self.snapshots.push_back((pair, block));
             // A copy, or one that is overtaken.
             if self.stall.chance(self.profile.drop) {
@@ -255,8 +265,31 @@ impl Bench<'_> {
         }
     }
 
+    /// What the receiver says of a path, if anything has come.
+    pub(super) fn snapshot(&mut self, pair: u64) -> Option<Block> {
+        let path = &self.paths[&pair];
+        let (ordinal, time) = path.newest?;
+        let mut vector = 0;
+        for psn in (0..64).map(|ahead| (path.expected + ahead) & 0xff_ffff) {
+            if path.received.contains(&psn) != (psn / 64 % 2 == 1) {
+                vector |= 1 << (psn % 64);
+            }
+        }
+        let (epoch, cumulative) = (path.epoch, path.expected);
+        let delay = self.stall.below(1 + (self.now.wrapping_sub(time) & 0xffff));
+        Some(Block {
+            path: pair & 31,
+            epoch,
+            cumulative,
+            ordinal,
+            echo: time,
+            delay,
+            vector,
+        })
+    }
+
     /// A frame of up to four blocks, some of them spoilt; lost frames take theirs with them.
-    fn bring(&mut self) {
+    pub(super) fn bring(&mut self) {
         if self.beats.len() > 6 || self.snapshots.is_empty() {
             return;
         }
@@ -282,7 +315,11 @@ impl Bench<'_> {
             if self.stall.chance(self.profile.spoil) {
                 self.spoil(pair, block);
             }
-            if block.path < 32 {
+            // A peer's clock that is wrong: held for longer than it has been away.
+            if self.stall.chance(self.profile.spoil) {
+                block.delay = LONG + self.stall.below(0x1_0000 - LONG);
+            }
+            if block.path < self.profile.path_limit {
                 let outcome = self.judge(pair, block);
                 self.outcomes
                     .push_back((pair, outcome, *block, self.now + 0x10_0000));
@@ -310,7 +347,11 @@ impl Bench<'_> {
                     (path.cumulative + 65 + self.stall.below(0xff_ffff - 64)) & 0xff_ffff
             }
             3 => block.cumulative = path.cumulative.wrapping_sub(1) & 0xff_ffff,
-            4 => block.path += 32 * (1 + self.stall.below(7)),
+            4 => {
+                // A number beyond those that the engine knows.
+                let limit = self.profile.path_limit;
+                block.path += limit * (1 + self.stall.below(256 / limit - 1));
+            }
             _ => {
                 let waiting = path.psn.wrapping_sub(path.cumulative) & 0xff_ffff;
                 if waiting < 64 {
@@ -342,7 +383,7 @@ impl Bench<'_> {
         (self.profile.spoil, self.profile.drop, self.profile.loss) = (0, 0, 0);
         for round in 0.. {
             assert!(
-                round < 60_000,
+                round < 400_000,
                 "cycle {}: packets are never reported",
                 self.cycle
             );

