@@ -86,7 +86,8 @@ impl Connection {
     /// Delivers the complete messages of a stream, in order.
     pub(super) fn complete_stream(&mut self, core: &mut Core, stream: u8) {
         while let Some(done) = self.streams[usize::from(stream)].complete() {
-            core.completions.push_back(self.completion(stream, done));
+            let completion = self.completion(stream, done);
+            self.complete(core, completion);
         }
         self.refresh_stream(stream);
     }
@@ -134,7 +135,8 @@ impl Connection {
             };
             while let Some(done) = self.streams[usize::from(stream)].flush(first) {
                 first = first.filter(|(message, _)| *message != done.message);
-                core.completions.push_back(self.completion(stream, done));
+                let completion = self.completion(stream, done);
+                self.complete(core, completion);
             }
             self.flush_receives(core, stream);
         }
@@ -150,7 +152,7 @@ impl Connection {
     fn flush_receives(&mut self, core: &mut Core, stream: u8) {
         self.streams[usize::from(stream)].forget_peer();
         while let Some(receive) = self.streams[usize::from(stream)].receives.pop_front() {
-            core.completions.push_back(Completion {
+            let completion = Completion {
                 id: receive.id,
                 connection: self.number,
                 stream,
@@ -159,7 +161,8 @@ impl Connection {
                 status: Status::Flushed,
                 length: 0,
                 immediate: None,
-            });
+            };
+            self.complete(core, completion);
         }
     }
 }

@@ -8,6 +8,7 @@ use super::config::{Config, PLANES_MAX};
 use super::core::Core;
 use super::log2::log2;
 use super::path_sequence::PathSequence;
+use super::planted::{Fault, Planted};
 use super::return_path::{AckPlane, ReturnMask};
 use super::rng::Rng;
 use super::settle::Settled;
@@ -109,6 +110,8 @@ pub(super) struct Connection {
     pub last_sent_ns: u64,
     /// Whether an ACK has come, or probes have asked for one (see [`super::probe`]).
     pub heard: bool,
+    /// What is wrong with it on purpose.
+    pub planted: Planted,
 }
 
 impl Connection {
@@ -152,6 +155,7 @@ impl Connection {
             echoed: Slots::default(),
             last_sent_ns: 0,
             heard: false,
+            planted: Planted::default(),
         };
         for path in 0..paths {
             connection.refresh(path);
@@ -205,14 +209,16 @@ impl Connection {
         let in_flight = u32::from(state.in_flight);
         let set = |mask: &mut u16, on: bool| *mask = if on { *mask | bit } else { *mask & !bit };
         let masks = &mut self.planes[plane];
+        let endless = self.planted.is(Fault::IgnoresWindow) && state.has_log_room();
         let live = state.health.is_live();
         set(
             &mut masks.open,
             state.health == super::Health::Good
                 && state.resend.is_empty()
                 && !state.draining
-                && (in_flight == 0 || state.window_q10 > in_flight << 10)
-                && state.has_sequence_room(),
+                && (endless
+                    || (in_flight == 0 || state.window_q10 > in_flight << 10)
+                        && state.has_sequence_room()),
         );
         set(
             &mut masks.resend,

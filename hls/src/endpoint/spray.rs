@@ -9,6 +9,7 @@ use super::connection::Connection;
 use super::core::Core;
 use super::counters::Counter;
 use super::packet::Transmit;
+use super::planted::Fault;
 use super::timers::{NEVER, TimerKey, TimerKind};
 use super::tx_path::Unacked;
 
@@ -179,7 +180,7 @@ impl Connection {
         let ordinal = state.log(Some(unacked), now);
         self.last_sent_ns = now;
         state.in_flight += 1;
-        state.counts.sent += 1;
+        state.counts.sent += u64::from(!(again && self.planted.is(Fault::HidesResends)));
         state.counts.resent += u64::from(again);
         if state.counted {
             self.windows.in_flight += 1;
