@@ -15,6 +15,7 @@ use super::settle::Settled;
 use super::share::ShareTag;
 use super::silence::Slots;
 use super::stream::Stream;
+use super::stream_set::StreamSet;
 use super::timers::Timer;
 use super::tx_path::{TxPath, Unacked};
 use super::windows::Windows;
@@ -95,8 +96,8 @@ pub(super) struct Connection {
     pub streams: Vec<Stream>,
     /// The stream whose turn it is.
     pub stream_turn: u8,
-    /// Streams that can give a packet, a bit each.
-    pub streams_ready: u64,
+    /// Streams that can give a packet.
+    pub streams_ready: StreamSet,
     /// Packets that a fence has freed.
     pub freed: VecDeque<Unacked>,
     /// Tag of the receiver's share.
@@ -147,7 +148,7 @@ impl Connection {
                 .collect(),
             streams: (0..settled.streams).map(|_| Stream::new()).collect(),
             stream_turn: 0,
-            streams_ready: 0,
+            streams_ready: StreamSet::default(),
             freed: VecDeque::new(),
             share_tag: ShareTag::default(),
             last_redraw_ns: 0,
@@ -242,7 +243,7 @@ impl Connection {
 
     /// Whether there are packets that have no path yet.
     pub(super) fn has_new(&self) -> bool {
-        self.streams_ready != 0 || !self.freed.is_empty()
+        !self.streams_ready.is_empty() || !self.freed.is_empty()
     }
 
     /// Puts the connection into the turn of every plane by which it can send.

@@ -44,6 +44,7 @@ mod share;
 mod silence;
 mod spray;
 mod stream;
+mod stream_set;
 mod table;
 mod telemetry;
 mod timers;
@@ -312,7 +313,7 @@ impl Connection {
             return Err(PostError::NotEstablished(self.number));
         }
         let streams = self.settled.streams;
-        if stream >= streams {
+        if u16::from(stream) >= streams {
             return Err(PostError::Stream { stream, streams });
         }
         Ok(())

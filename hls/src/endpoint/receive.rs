@@ -117,7 +117,7 @@ impl Connection {
         let path = self
             .arrival_path(arrival, data.common.path)
             .ok_or(Counter::DropPath)?;
-        if data.stream >= self.settled.streams {
+        if u16::from(data.stream) >= self.settled.streams {
             return Err(Counter::DropOperation);
         }
         let end = data.offset.checked_add(data.payload_length.into());

@@ -145,16 +145,7 @@ impl Connection {
             core.counters.bump(Counter::Moved);
             return Some(freed);
         }
-        let later = self.streams_ready & !((2_u128 << self.stream_turn) - 1) as u64;
-        let turn = if later == 0 {
-            self.streams_ready
-        } else {
-            later
-        };
-        if turn == 0 {
-            return None;
-        }
-        let stream = turn.trailing_zeros() as u8;
+        let stream = self.streams_ready.after(self.stream_turn)?;
         self.stream_turn = stream;
         let (mtu, slots) = (self.settled.mtu, self.settled.slots);
         let unacked = self.streams[usize::from(stream)].take(stream, mtu, slots);
