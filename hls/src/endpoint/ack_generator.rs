@@ -7,6 +7,7 @@ use super::connection::Connection;
 use super::core::Core;
 use super::counters::Counter;
 use super::packet::Transmit;
+use super::planted::Fault;
 use super::timers::{NEVER, TimerKey, TimerKind};
 use crate::wire::{BLOCKS_MAX, PacketType};
 use arrayvec::ArrayVec;
@@ -14,6 +15,9 @@ use arrayvec::ArrayVec;
 impl Connection {
     /// Notes that a path has news; `urgent`: the ACK leaves at once.
     pub(super) fn note_news(&mut self, core: &mut Core, path: usize, urgent: bool, now: u64) {
+        if self.is_silent_on(path) {
+            return;
+        }
         let (plane, k) = (self.plane_of(path), path % self.per_plane());
         let state = &mut self.planes[plane];
         state.ack.note(k as u8);
@@ -28,6 +32,11 @@ impl Connection {
             let due = now + u64::from(core.config.ack.delay_ns);
             core.timers.set(&mut state.ack_timer, due, key);
         }
+    }
+
+    /// A planted fault: nothing is ever said of the path.
+    pub(super) fn is_silent_on(&self, path: usize) -> bool {
+        path == 0 && self.planted.is(Fault::SilentOnPathZero)
     }
 
     /// The ACK of a plane is due.

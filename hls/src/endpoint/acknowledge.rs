@@ -5,6 +5,7 @@ use super::core::Core;
 use super::counters::Counter;
 use super::events::EventKind;
 use super::stream::Done;
+use super::stream_set::StreamSet;
 use super::work::{Completion, Side, Status};
 use crate::wire::{Ack, Nack, NackReason, PacketType, PathId};
 
@@ -49,7 +50,7 @@ impl Connection {
 
     /// Takes a NACK: the message waits, or the connection ends (T-5.3).
     pub(super) fn on_nack(&mut self, core: &mut Core, now: u64, nack: &Nack) {
-        if nack.stream >= self.settled.streams {
+        if u16::from(nack.stream) >= self.settled.streams {
             core.counters.bump(Counter::DropAckInvalid);
             return;
         }
@@ -75,18 +76,14 @@ impl Connection {
     /// Computes anew whether a stream can give a packet.
     pub(super) fn refresh_stream(&mut self, stream: u8) {
         let ready = self.streams[usize::from(stream)].is_ready(self.settled.slots);
-        let bit = 1 << stream;
-        self.streams_ready = if ready {
-            self.streams_ready | bit
-        } else {
-            self.streams_ready & !bit
-        };
+        self.streams_ready.set(stream, ready);
     }
 
     /// Delivers the complete messages of a stream, in order.
     pub(super) fn complete_stream(&mut self, core: &mut Core, stream: u8) {
         while let Some(done) = self.streams[usize::from(stream)].complete() {
-            core.completions.push_back(self.completion(stream, done));
+            let completion = self.completion(stream, done);
+            self.complete(core, completion);
         }
         self.refresh_stream(stream);
     }
@@ -125,7 +122,8 @@ impl Connection {
             return;
         }
         self.ended = true;
-        for stream in 0..self.settled.streams {
+        for stream in 0..self.streams.len() {
+            let stream = stream as u8;
             let mut first = match refused {
                 Some((at, message)) => (at == stream).then_some((message, status)),
                 None => self.streams[usize::from(stream)]
@@ -134,11 +132,12 @@ impl Connection {
             };
             while let Some(done) = self.streams[usize::from(stream)].flush(first) {
                 first = first.filter(|(message, _)| *message != done.message);
-                core.completions.push_back(self.completion(stream, done));
+                let completion = self.completion(stream, done);
+                self.complete(core, completion);
             }
             self.flush_receives(core, stream);
         }
-        self.streams_ready = 0;
+        self.streams_ready = StreamSet::default();
         self.freed.clear();
         for path in &mut self.tx {
             path.log.clear();
@@ -150,7 +149,7 @@ impl Connection {
     fn flush_receives(&mut self, core: &mut Core, stream: u8) {
         self.streams[usize::from(stream)].forget_peer();
         while let Some(receive) = self.streams[usize::from(stream)].receives.pop_front() {
-            core.completions.push_back(Completion {
+            let completion = Completion {
                 id: receive.id,
                 connection: self.number,
                 stream,
@@ -159,7 +158,8 @@ impl Connection {
                 status: Status::Flushed,
                 length: 0,
                 immediate: None,
-            });
+            };
+            self.complete(core, completion);
         }
     }
 }

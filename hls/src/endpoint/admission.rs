@@ -10,12 +10,12 @@ use super::message_table::RemoteRequest;
 use super::region::{Access, AccessError};
 use super::stream::{ATOMIC_REQUEST_LENGTH, READ_LENGTH, Stream};
 use super::wire_time::delay_units;
-use super::work::{ATOMIC_LENGTH, MESSAGE_LENGTH_MAX};
+use super::work::{ATOMIC_LENGTH, MESSAGE_LENGTH_MAX, Side};
 use crate::wire::{Data, Key, NackReason, Operation};
 
 /// Answers of a stream that may be open, for each slot: the peer may have taken an answer whole and gone on
 /// while our ACK of it is on its way.
-const ANSWERS_PER_SLOT: usize = 2;
+pub(super) const ANSWERS_PER_SLOT: usize = 2;
 
 /// Why a packet is not taken: what the peer is told, and what is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ fn admit_write(stream: &Stream, core: &Core, data: &Data) -> Result<Admitted, Re
         .check(data.key, Access::Write, data.address, length)?;
     // Counted when it is delivered: were it counted here, later messages could keep the oldest out for ever.
     if data.operation == Operation::WriteImm
-        && stream.immediates >= core.config.receive_requests_max
+        && stream.untaken(Side::WriteImm) >= core.config.receive_requests_max as usize
     {
         return Err(not_ready(core, NackReason::NoReceiveRequest));
     }

@@ -10,8 +10,8 @@ use crate::wire::{PlaneAddress, VERSION};
 pub const PLANES_MAX: usize = 8;
 /// Most paths of a plane.
 pub const PATHS_PER_PLANE_MAX: u8 = 16;
-/// Most streams of a connection: the turn among them is one word of bits.
-pub const STREAMS_MAX: u8 = 64;
+/// Most streams of a connection: a packet names its stream in a byte.
+pub const STREAMS_MAX: u16 = 256;
 /// Most message slots of a stream: half of what 16-bit message numbers tell apart.
 pub const SLOTS_MAX: u16 = 1 << 15;
 /// Most memory regions: the index of a key has 12 bits.
@@ -40,7 +40,7 @@ pub struct Config {
     /// Most connections, 1 to 2^24 - 1.
     pub connections_max: u32,
     /// Streams of a connection, 1 to 64.
-    pub streams: u8,
+    pub streams: u16,
     /// Messages of a stream that may be open at a time, 1 to 2^15.
     pub slots: u16,
     /// Send requests of a stream that may wait or be open.

@@ -8,12 +8,14 @@ use super::config::{Config, PLANES_MAX};
 use super::core::Core;
 use super::log2::log2;
 use super::path_sequence::PathSequence;
+use super::planted::{Fault, Planted};
 use super::return_path::{AckPlane, ReturnMask};
 use super::rng::Rng;
 use super::settle::Settled;
 use super::share::ShareTag;
 use super::silence::Slots;
 use super::stream::Stream;
+use super::stream_set::StreamSet;
 use super::timers::Timer;
 use super::tx_path::{TxPath, Unacked};
 use super::windows::Windows;
@@ -94,8 +96,8 @@ pub(super) struct Connection {
     pub streams: Vec<Stream>,
     /// The stream whose turn it is.
     pub stream_turn: u8,
-    /// Streams that can give a packet, a bit each.
-    pub streams_ready: u64,
+    /// Streams that can give a packet.
+    pub streams_ready: StreamSet,
     /// Packets that a fence has freed.
     pub freed: VecDeque<Unacked>,
     /// Tag of the receiver's share.
@@ -109,6 +111,8 @@ pub(super) struct Connection {
     pub last_sent_ns: u64,
     /// Whether an ACK has come, or probes have asked for one (see [`super::probe`]).
     pub heard: bool,
+    /// What is wrong with it on purpose.
+    pub planted: Planted,
 }
 
 impl Connection {
@@ -144,7 +148,7 @@ impl Connection {
                 .collect(),
             streams: (0..settled.streams).map(|_| Stream::new()).collect(),
             stream_turn: 0,
-            streams_ready: 0,
+            streams_ready: StreamSet::default(),
             freed: VecDeque::new(),
             share_tag: ShareTag::default(),
             last_redraw_ns: 0,
@@ -152,6 +156,7 @@ impl Connection {
             echoed: Slots::default(),
             last_sent_ns: 0,
             heard: false,
+            planted: Planted::default(),
         };
         for path in 0..paths {
             connection.refresh(path);
@@ -205,14 +210,16 @@ impl Connection {
         let in_flight = u32::from(state.in_flight);
         let set = |mask: &mut u16, on: bool| *mask = if on { *mask | bit } else { *mask & !bit };
         let masks = &mut self.planes[plane];
+        let endless = self.planted.is(Fault::IgnoresWindow) && state.has_log_room();
         let live = state.health.is_live();
         set(
             &mut masks.open,
             state.health == super::Health::Good
                 && state.resend.is_empty()
                 && !state.draining
-                && (in_flight == 0 || state.window_q10 > in_flight << 10)
-                && state.has_sequence_room(),
+                && (endless
+                    || (in_flight == 0 || state.window_q10 > in_flight << 10)
+                        && state.has_sequence_room()),
         );
         set(
             &mut masks.resend,
@@ -236,7 +243,7 @@ impl Connection {
 
     /// Whether there are packets that have no path yet.
     pub(super) fn has_new(&self) -> bool {
-        self.streams_ready != 0 || !self.freed.is_empty()
+        !self.streams_ready.is_empty() || !self.freed.is_empty()
     }
 
     /// Puts the connection into the turn of every plane by which it can send.

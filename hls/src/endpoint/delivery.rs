@@ -8,6 +8,7 @@ use super::core::Core;
 use super::events::EventKind;
 use super::message_table::Message;
 use super::packet::Memory;
+use super::planted::Fault;
 use super::region::Access;
 use super::stream::OpenMessage;
 use super::urgent::Urgent;
@@ -23,11 +24,11 @@ impl Connection {
         now: u64,
         memory: &mut M,
     ) {
-        while let Some((number, message)) = self.streams[usize::from(stream)].take_complete() {
+        let keep = self.planted.is(Fault::LeaksSlot);
+        while let Some((number, message)) = self.streams[usize::from(stream)].take_complete(keep) {
             match message.operation {
                 Operation::Write => {}
                 Operation::WriteImm => {
-                    self.streams[usize::from(stream)].immediates += 1;
                     self.complete_receive(core, stream, number, &message, Side::WriteImm, 0);
                 }
                 Operation::Send | Operation::SendImm => {
@@ -74,7 +75,7 @@ impl Connection {
         id: u64,
     ) {
         let bears_value = message.operation != Operation::Send;
-        core.completions.push_back(Completion {
+        let completion = Completion {
             id,
             connection: self.number,
             stream,
@@ -83,7 +84,8 @@ impl Connection {
             status: Status::Ok,
             length: message.length,
             immediate: bears_value.then_some(message.immediate),
-        });
+        };
+        self.complete(core, completion);
     }
 
     /// Reads or changes memory and opens the answer. The key may have been taken back since the request was

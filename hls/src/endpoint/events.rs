@@ -82,6 +82,10 @@ impl Events {
         room
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.ring.len()
+    }
+
     pub(super) fn pop(&mut self) -> Option<Event> {
         self.ring.pop_front()
     }

@@ -10,6 +10,7 @@ use super::counters::Counter;
 use super::events::EventKind;
 use super::health::{Health, HealthEvent};
 use super::loss::Shown;
+use super::planted::Fault;
 use super::urgent::Urgent;
 use super::work::Status;
 use crate::cc::ONE_PACKET;
@@ -159,7 +160,7 @@ impl Connection {
     fn settle_packet(&mut self, core: &mut Core, unacked: super::tx_path::Unacked, shown: &Shown) {
         if shown.received(unacked.psn) {
             self.on_packet_arrived(core, unacked);
-        } else {
+        } else if !self.planted.is(Fault::ForgetsFreed) {
             self.freed.push_back(unacked);
         }
     }

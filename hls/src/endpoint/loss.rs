@@ -8,6 +8,7 @@ use super::connection::Connection;
 use super::core::Core;
 use super::counters::Counter;
 use super::health::{Health, HealthEvent};
+use super::planted::Fault;
 use super::tx_path::{TxPath, Unacked};
 use super::wire_time::UNIT_SHIFT;
 use crate::cc::Report;
@@ -158,19 +159,23 @@ impl Connection {
                 continue;
             }
             state.in_flight -= 1;
-            if state.counted {
+            let leak = !received && self.planted.is(Fault::LeaksInFlight);
+            if state.counted && !leak {
                 self.windows.in_flight -= 1;
             }
             if received {
                 self.on_packet_arrived(core, entry.unacked);
             } else {
                 lost += 1;
+                if self.planted.is(Fault::ForgetsLost) {
+                    continue;
+                }
                 self.keep_lost(path, entry.unacked);
             }
         }
         core.counters.add(Counter::Losses, lost);
         let state = &mut self.tx[path];
-        state.counts.lost += lost;
+        state.counts.lost += lost >> u32::from(self.planted.is(Fault::HidesLosses));
         state.echoed = Some(block.ordinal);
         state.cumulative = block.cumulative;
         state.vector = block.bitvector;

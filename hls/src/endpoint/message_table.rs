@@ -77,10 +77,13 @@ impl Stream {
         message.complete
     }
 
-    /// Takes the oldest message and its number if it is complete.
-    pub(super) fn take_complete(&mut self) -> Option<(u16, Message)> {
+    /// Takes the oldest message and its number if it is complete. `keep`: a planted fault, which leaves a slot behind.
+    pub(super) fn take_complete(&mut self, keep: bool) -> Option<(u16, Message)> {
         let message = (*self.incoming.front()?).filter(|message| message.complete)?;
         self.incoming.pop_front();
+        if keep {
+            self.incoming.push_back(None);
+        }
         let number = self.expected;
         self.expected = number.wrapping_add(1);
         Some((number, message))

@@ -27,8 +27,10 @@ mod log2;
 mod loss;
 mod message_table;
 mod not_ready;
+mod occupancy;
 mod packet;
 mod path_sequence;
+mod planted;
 mod probe;
 mod receive;
 mod redraw;
@@ -42,6 +44,7 @@ mod share;
 mod silence;
 mod spray;
 mod stream;
+mod stream_set;
 mod table;
 mod telemetry;
 mod timers;
@@ -57,7 +60,10 @@ pub use connection::Established;
 pub use counters::Counter;
 pub use events::{Event, EventKind};
 pub use health::{Health, HealthEvent, TRANSITIONS};
+pub use occupancy::{Balance, Occupancy};
 pub use packet::{Arrival, HEADER_LEN_MAX, INLINE_MAX, Memory, Packet, Payload, Transmit};
+#[cfg(feature = "planted")]
+pub use planted::Fault;
 pub use settle::{AcceptError, MTU_MIN, Settled, check_accept, settle};
 pub use setup::{CloseReason, ConnectionState};
 pub use telemetry::{ConnectionTelemetry, PathCounts, PathTelemetry};
@@ -168,7 +174,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Asks for a transfer. A refused one takes no number, slot or credit.
+    /// Asks for a transfer. A refused one takes no number, slot or credit. A request counts among
+    /// `send_requests_max` until its completion is taken.
     pub fn post_send(
         &mut self,
         _now: u64,
@@ -186,7 +193,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Gives memory to the next SEND of the peer on a stream. A refused request takes no number.
+    /// Gives memory to the next SEND of the peer on a stream. A refused request takes no number. It counts among
+    /// `receive_requests_max` until its completion is taken.
     pub fn post_receive(
         &mut self,
         _now: u64,
@@ -200,7 +208,7 @@ impl Endpoint {
         found.check_stream(stream)?;
         work::check_range(request.address, request.length)?;
         let half = &mut found.streams[usize::from(stream)];
-        if half.receives.len() >= max as usize {
+        if half.receives.len() + half.untaken(Side::Receive) >= max as usize {
             return Err(PostError::Full { max });
         }
         half.receives.push_back(request);
@@ -287,10 +295,8 @@ impl Endpoint {
     /// The next request that is done, or message that has arrived.
     pub fn poll_completion(&mut self) -> Option<Completion> {
         let completion = self.core.completions.pop_front()?;
-        if completion.side == Side::WriteImm
-            && let Some(connection) = self.connections.get_mut(completion.connection.value())
-        {
-            connection.on_immediate_taken(completion.stream);
+        if let Some(connection) = self.connections.get_mut(completion.connection.value()) {
+            connection.on_taken(&completion);
         }
         Some(completion)
     }
@@ -307,7 +313,7 @@ impl Connection {
             return Err(PostError::NotEstablished(self.number));
         }
         let streams = self.settled.streams;
-        if stream >= streams {
+        if u16::from(stream) >= streams {
             return Err(PostError::Stream { stream, streams });
         }
         Ok(())
@@ -335,16 +341,32 @@ impl Connection {
                 length,
             });
         }
-        if self.streams[usize::from(stream)].requests() >= max as usize {
+        let half = &self.streams[usize::from(stream)];
+        let full = half.requests() + half.untaken(Side::Send) >= max as usize;
+        if full && !self.planted.is(planted::Fault::TakesAnyNumber) {
             return Err(PostError::Full { max });
         }
         Ok(())
     }
 
-    /// The host has taken the completion of a WRITE_IMM.
-    fn on_immediate_taken(&mut self, stream: u8) {
-        if let Some(half) = self.streams.get_mut(usize::from(stream)) {
-            half.immediates = half.immediates.saturating_sub(1);
+    /// The host has taken a completion.
+    fn on_taken(&mut self, completion: &Completion) {
+        if let Some(half) = self.streams.get_mut(usize::from(completion.stream)) {
+            let untaken = &mut half.untaken[completion.side as usize];
+            *untaken = untaken.saturating_sub(1);
+        }
+    }
+
+    /// Hands a completion to the host.
+    fn complete(&mut self, core: &mut Core, completion: Completion) {
+        self.streams[usize::from(completion.stream)].untaken[completion.side as usize] += 1;
+        core.completions.push_back(completion);
+        if self.planted.is(planted::Fault::CompletesTwice) {
+            core.completions.push_back(completion);
+        }
+        let count = core.completions.len();
+        if count > 1 && self.planted.is(planted::Fault::CompletesOutOfOrder) {
+            core.completions.swap(count - 1, count - 2);
         }
     }
 

@@ -11,6 +11,7 @@ use super::events::EventKind;
 use super::message_table::RemoteRequest;
 use super::packet::{Arrival, Memory};
 use super::path_sequence::Verdict;
+use super::planted::Fault;
 use super::urgent::Urgent;
 use super::work::Status;
 use crate::wire::{Data, Flags, NackReason, Operation, PacketType, Probe};
@@ -46,6 +47,9 @@ impl Connection {
         match self.judge_data(arrival, data) {
             Ok((path, Verdict::Duplicate)) => {
                 core.counters.bump(Counter::Duplicate);
+                if self.planted.is(Fault::PlacesTwice) {
+                    memory.place(data.address, data.payload_length.into(), payload);
+                }
                 self.on_sequence(core, path, data, true, now);
             }
             Ok((path, _)) => match self.admit(core, data, payload) {
@@ -83,7 +87,8 @@ impl Connection {
         match admitted {
             Admitted::Place(address) => {
                 if length > 0 {
-                    memory.place(address, length, payload);
+                    let off = u64::from(self.planted.is(Fault::PlacesOneByteOff));
+                    memory.place(address + off, length, payload);
                 }
                 stream.count(data, RemoteRequest::default())
             }
@@ -112,7 +117,7 @@ impl Connection {
         let path = self
             .arrival_path(arrival, data.common.path)
             .ok_or(Counter::DropPath)?;
-        if data.stream >= self.settled.streams {
+        if u16::from(data.stream) >= self.settled.streams {
             return Err(Counter::DropOperation);
         }
         let end = data.offset.checked_add(data.payload_length.into());
@@ -199,6 +204,9 @@ impl Connection {
         self.planes[plane].peer_return_mask = probe.return_mask;
         self.rx[path].echo(probe.common.ordinal, probe.common.timestamp, now);
         let by = (plane + usize::from(probe.train)) % self.planes.len();
+        if self.is_silent_on(path) {
+            return;
+        }
         if by == plane || !core.planes[by].link_up {
             self.note_news(core, path, true, now);
         } else {
@@ -226,6 +234,9 @@ impl Connection {
             return;
         }
         core.counters.bump(Counter::ReceivedFences);
+        if self.is_silent_on(path) {
+            return;
+        }
         let connection = self.number.value();
         core.urgent(
             arrival.plane.into(),

@@ -21,7 +21,7 @@ pub struct Settled {
     /// W, in bits.
     pub window: u16,
     /// Streams.
-    pub streams: u8,
+    pub streams: u16,
     /// Message slots a stream.
     pub slots: u16,
 }

@@ -9,6 +9,7 @@ use super::connection::Connection;
 use super::core::Core;
 use super::counters::Counter;
 use super::packet::Transmit;
+use super::planted::Fault;
 use super::timers::{NEVER, TimerKey, TimerKind};
 use super::tx_path::Unacked;
 
@@ -144,16 +145,7 @@ impl Connection {
             core.counters.bump(Counter::Moved);
             return Some(freed);
         }
-        let later = self.streams_ready & !((2_u128 << self.stream_turn) - 1) as u64;
-        let turn = if later == 0 {
-            self.streams_ready
-        } else {
-            later
-        };
-        if turn == 0 {
-            return None;
-        }
-        let stream = turn.trailing_zeros() as u8;
+        let stream = self.streams_ready.after(self.stream_turn)?;
         self.stream_turn = stream;
         let (mtu, slots) = (self.settled.mtu, self.settled.slots);
         let unacked = self.streams[usize::from(stream)].take(stream, mtu, slots);
@@ -179,7 +171,7 @@ impl Connection {
         let ordinal = state.log(Some(unacked), now);
         self.last_sent_ns = now;
         state.in_flight += 1;
-        state.counts.sent += 1;
+        state.counts.sent += u64::from(!(again && self.planted.is(Fault::HidesResends)));
         state.counts.resent += u64::from(again);
         if state.counted {
             self.windows.in_flight += 1;

@@ -7,7 +7,7 @@
 use super::message_table::Incoming;
 use super::timers::{NEVER, Timer};
 use super::tx_path::Unacked;
-use super::work::{ReceiveRequest, Status, WorkOperation, WorkRequest};
+use super::work::{ReceiveRequest, Side, Status, WorkOperation, WorkRequest};
 use crate::wire::{Key, Operation, Psn};
 use std::collections::VecDeque;
 
@@ -159,8 +159,8 @@ pub(super) struct Stream {
     /// Receive requests that are not filled, and the number of the first.
     pub receives: VecDeque<ReceiveRequest>,
     pub first_receive: u64,
-    /// WRITE_IMMs that were delivered and that the host has not taken.
-    pub immediates: u32,
+    /// Completions that the host has not taken, by [`Side`].
+    pub untaken: [u32; 3],
 }
 
 impl Stream {
@@ -180,13 +180,28 @@ impl Stream {
             incoming: VecDeque::new(),
             receives: VecDeque::new(),
             first_receive: 0,
-            immediates: 0,
+            untaken: [0; 3],
         }
     }
 
     /// Requests that wait or are open.
     pub(super) fn requests(&self) -> usize {
         self.pending.len() + self.open.len()
+    }
+
+    /// Completions that the host has not taken.
+    pub(super) const fn untaken(&self, side: Side) -> usize {
+        self.untaken[side as usize] as usize
+    }
+
+    /// Messages and answers that are open, and their packets that have a path and have not arrived.
+    pub(super) fn outstanding(&self) -> [usize; 3] {
+        let packets = |table: &VecDeque<OpenMessage>| {
+            let of = |message: &OpenMessage| (message.taken - message.arrived) as usize;
+            table.iter().map(of).sum::<usize>()
+        };
+        let packets = packets(&self.open) + packets(&self.answers);
+        [self.open.len(), self.answers.len(), packets]
     }
 
     pub(super) fn post(&mut self, request: WorkRequest) {

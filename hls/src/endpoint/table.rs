@@ -29,6 +29,10 @@ impl Connections {
         }
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Connection> {
+        self.0.iter().flatten().map(|connection| &**connection)
+    }
+
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
         self.0
             .iter_mut()

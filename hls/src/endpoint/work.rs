@@ -261,7 +261,7 @@ pub enum PostError {
         /// The stream asked for.
         stream: u8,
         /// Streams of the connection.
-        streams: u8,
+        streams: u16,
     },
     /// The queue of requests is full.
     #[error("{max} requests are waiting already: poll completions")]

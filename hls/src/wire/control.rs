@@ -76,8 +76,8 @@ pub struct Offer {
     pub paths_per_plane: u8,
     /// W, in bits.
     pub window: u16,
-    /// Streams.
-    pub streams: u8,
+    /// Streams, 1 to 256; the field has 8 bits, and 0 means 256.
+    pub streams: u16,
     /// Message slots a stream.
     pub slots: u16,
     /// What the peer must put into packets to this connection.
@@ -90,6 +90,11 @@ pub struct Offer {
     pub planes: Vec<PlaneAddress>,
     /// Memory that the peer may write.
     pub regions: Vec<RemoteRegion>,
+}
+
+/// Number of streams of a byte: none is of no use, so 0 means 256 (T-3.8).
+const fn parse_streams(byte: u8) -> u16 {
+    if byte == 0 { 256 } else { byte as u16 }
 }
 
 impl Offer {
@@ -128,7 +133,7 @@ impl Offer {
             mtu: get_u16(body, field::MTU),
             paths_per_plane: body[field::PATHS],
             window: get_u16(body, field::WINDOW),
-            streams: body[field::STREAMS],
+            streams: parse_streams(body[field::STREAMS]),
             slots: get_u16(body, field::SLOTS),
             incarnation: Incarnation(get_u16(body, field::INCARNATION)),
             connection: ConnectionId::new(get_u24(body, field::CONNECTION)),
@@ -147,7 +152,7 @@ impl Offer {
         body[field::PLANES] = self.planes.len() as u8;
         body[field::PATHS] = self.paths_per_plane;
         put(body, field::WINDOW, &self.window.to_be_bytes());
-        body[field::STREAMS] = self.streams;
+        body[field::STREAMS] = self.streams as u8;
         body[field::KEYS] = self.regions.len() as u8;
         put(body, field::SLOTS, &self.slots.to_be_bytes());
         put(body, field::INCARNATION, &self.incarnation.0.to_be_bytes());

@@ -66,6 +66,18 @@ fn hello_and_accept_both_ways() {
 }
 
 #[test]
+fn the_number_of_streams_goes_up_to_256() {
+    for streams in [1, 255, 256] {
+        let body = ControlBody::Hello(Offer { streams, ..offer() });
+        let control = Control::new(1, body);
+        let mut bytes = vec![0; control.buffer_len()];
+        control.emit(&mut bytes);
+        assert_eq!(bytes[16 + 18], streams as u8);
+        assert_eq!(Control::parse(&bytes), Ok(control));
+    }
+}
+
+#[test]
 fn reject_both_ways() {
     let body = [3, 2, 0, 0, 0, 0, 0, 9, 0, 0, 0x04, 0, 0, 0, 0x10, 0];
     check(

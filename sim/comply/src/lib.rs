@@ -10,6 +10,6 @@ mod chapters;
 pub mod impairment;
 pub mod referee;
 pub mod report;
-mod session;
+pub mod session;
 pub mod suite;
 pub mod world;

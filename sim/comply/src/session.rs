@@ -2,7 +2,7 @@
 
 use crate::case::{Context, Failure, Outcome, ensure};
 use crate::impairment::Impairment;
-use crate::referee::{Finding, Image, Order, at_rest};
+use crate::referee::{Finding, Image, Order, at_rest, balanced, slots_free, within_bounds};
 use crate::world::{Nic, Target, World};
 use osprey_hls::endpoint::{
     CloseReason, Completion, ConnectionState, Event, PostError, Rights, Side, Status,
@@ -19,6 +19,8 @@ pub const REGION_BYTES: usize = 4 << 20;
 const PATIENCE_US: f64 = 500_000.0;
 /// Real time that a test may take.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Steps of virtual time between two looks at bounds and books.
+const LOOK_EVERY_STEPS: u64 = 64;
 /// Bytes that are read back at a time from an end elsewhere.
 const READ_BYTES: usize = 1 << 20;
 
@@ -55,6 +57,7 @@ pub struct Session {
     pub events: Vec<Event>,
     next_id: u64,
     seed: u64,
+    steps: u64,
 }
 
 /// Bytes that tell message and place.
@@ -82,6 +85,7 @@ impl Session {
             events: Vec::new(),
             next_id: 1,
             seed: context.seed,
+            steps: 0,
         })
     }
 
@@ -240,9 +244,14 @@ impl Session {
         self.post(link, stream, operation)
     }
 
-    /// One step of the world; completions go to their witnesses.
+    /// One step of the world; completions go to their witnesses. In virtual time those of bounds and conservation look in
+    /// now and then.
     pub fn step(&mut self) -> Outcome {
         self.world.step()?;
+        self.steps += 1;
+        if self.world.target == Target::Model && self.steps % LOOK_EVERY_STEPS == 0 {
+            self.look()?;
+        }
         let ends = self
             .links
             .iter()
@@ -259,6 +268,19 @@ impl Session {
         }
         while let Some(event) = self.world.endpoint(0).poll_event() {
             self.events.push(event);
+        }
+        found(self.order.finding())
+    }
+
+    /// Bounded state and balanced books, at both ends of every link.
+    fn look(&mut self) -> Outcome {
+        for link in &self.links {
+            let ends = [(link.from, Some(link.connection)), (link.to, link.accepted)];
+            for (end, connection) in ends {
+                let endpoint = self.world.endpoint(end);
+                found(within_bounds(endpoint))?;
+                found(connection.and_then(|connection| balanced(endpoint, connection)))?;
+            }
         }
         Ok(())
     }
@@ -319,9 +341,16 @@ impl Session {
         for link in 0..self.links.len() {
             self.judge_memory(link)?;
             let Link {
-                from, connection, ..
+                from,
+                to,
+                connection,
+                accepted,
+                ..
             } = self.links[link];
             found(at_rest(&mut self.world, from, connection))?;
+            if let Some(accepted) = accepted {
+                found(slots_free(&mut self.world, to, accepted))?;
+            }
         }
         self.judge_placements()
     }

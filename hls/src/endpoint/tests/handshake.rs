@@ -102,6 +102,25 @@ fn connects_moves_data_and_closes_though_a_third_is_lost() {
 }
 
 #[test]
+fn all_256_streams_of_a_connection_are_settled_and_serve() {
+    let many = |end| Config {
+        streams: 256,
+        ..config(end, 2)
+    };
+    let mut pair = unconnected(1, [many(0), many(1)]);
+    let keys = pair.with_memory(256 * 300);
+    let ours = pair.connect();
+    pair.run_for(100_000);
+    assert_eq!(pair.ends[0].endpoint.settled(ours).unwrap().streams, 256);
+    for stream in 0..=255 {
+        let at = u64::from(stream) * 300;
+        pair.write(0, u64::from(stream), stream, at, 300, keys[1]);
+    }
+    pair.run_until_completed(0, 256, 10_000_000);
+    assert_eq!(pair.ends[0].host.bytes, pair.ends[1].host.bytes);
+}
+
+#[test]
 fn field_case_34_the_minimum_of_each_side_counts() {
     let large = Config {
         mtu: 4096,

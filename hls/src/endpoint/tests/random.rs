@@ -1,7 +1,7 @@
 //! Random requests of all kinds in both directions under random faults: all end, memory is right, nothing
 //! happens twice. A failure prints its seed; `OSPREY_SEEDS=from..to` runs others.
 
-use super::pair::{BASE, Chance, Fate, Pair, config};
+use super::pair::{BASE, CONNECTION, Chance, Fate, Pair, config};
 use crate::endpoint::rng::Rng;
 use crate::endpoint::*;
 use crate::wire::Key;
@@ -121,9 +121,18 @@ fn draw(rng: &mut Rng, end: usize, n: u64, keys: [Key; 2]) -> (WorkOperation, Ex
 }
 
 /// Posts a random request of `end`, and the receive request that it needs.
-fn ask(pair: &mut Pair, rng: &mut Rng, end: usize, n: u64, keys: [Key; 2]) -> Asked {
+fn ask(
+    pair: &mut Pair,
+    rng: &mut Rng,
+    (end, streams): (usize, u16),
+    n: u64,
+    keys: [Key; 2],
+) -> Asked {
     let at = end as u64 * HALF + n * PLACE;
-    let ((operation, expect), stream) = (draw(rng, end, n, keys), (rng.next() % 4) as u8);
+    let ((operation, expect), stream) = (
+        draw(rng, end, n, keys),
+        (rng.next() % u64::from(streams)) as u8,
+    );
     if let WorkOperation::Send { length, .. } | WorkOperation::SendImm { length, .. } = operation {
         pair.receive(1 - end, stream, n, at, length.max(1));
     }
@@ -160,6 +169,19 @@ fn check(pair: &Pair, asked: &Asked, seed: u64) {
     }
 }
 
+/// Nothing is fuller than its bound, and every packet is somewhere.
+fn check_state(pair: &Pair, seed: u64) {
+    for end in &pair.ends {
+        for found in end.endpoint.occupancy() {
+            assert!(found.used <= found.bound, "seed {seed}: {found:?}");
+        }
+        let balance = end.endpoint.balance(CONNECTION).expect("a connection");
+        let held = balance.logged + balance.resends + balance.held + balance.freed;
+        assert_eq!(held, balance.outstanding, "seed {seed}: {balance:?}");
+        assert_eq!(balance.counted[0], balance.counted[1], "seed {seed}");
+    }
+}
+
 fn run(seed: u64) {
     let mut rng = Rng::new(seed);
     let planes = 1 + rng.next() % 3;
@@ -176,7 +198,9 @@ fn run(seed: u64) {
         raise_idle: rng.next() % 2 == 0,
         ..Default::default()
     };
+    let streams = [1, 4, 256][(rng.next() % 3) as usize];
     let with = |end| Config {
+        streams,
         paths_per_plane,
         window,
         mtu,
@@ -194,9 +218,10 @@ fn run(seed: u64) {
     let mut asked = Vec::new();
     for n in 0..REQUESTS {
         for end in 0..2 {
-            asked.push(ask(&mut pair, &mut rng, end, n, keys));
+            asked.push(ask(&mut pair, &mut rng, (end, streams), n, keys));
         }
         pair.run_for(rng.next() % 20_000);
+        check_state(&pair, seed);
     }
     let sends = |pair: &Pair, end: usize| {
         let own = pair.ends[end]
@@ -214,6 +239,7 @@ fn run(seed: u64) {
         let done = [0, 1].map(|end| sends(&pair, end));
         assert!(pair.step(limit), "seed {seed}: {done:?} of {REQUESTS}");
     }
+    check_state(&pair, seed);
     // What is on its way arrives: nothing more may happen.
     pair.run_for(1_000_000);
     for request in &asked {

@@ -1,8 +1,25 @@
-//! Witness of conservation: when all is done, nothing is in flight, waits to be sent again, or was moved and forgotten.
+//! Witness of conservation: at any time every packet that was given to a path and has not arrived is somewhere, and when
+//! all is done, nothing is in flight, waits to be sent again, or holds a slot.
 
 use super::Finding;
 use crate::world::World;
+use osprey_hls::endpoint::Endpoint;
 use osprey_hls::wire::{ConnectionId, PathId};
+
+/// Whether the books of a connection agree with each other.
+pub fn balanced(endpoint: &Endpoint, connection: ConnectionId) -> Finding {
+    let found = endpoint.balance(connection)?;
+    let held = found.logged + found.resends + found.held + found.freed;
+    if held != found.outstanding {
+        return Some(format!(
+            "of {} packets that have not arrived {held} are somewhere: {found:?}",
+            found.outstanding
+        ));
+    }
+    let [counts, should] = found.counted;
+    (counts != should)
+        .then(|| format!("the window counts {counts} packets in flight, {should} are: {found:?}"))
+}
 
 /// Whether a connection of an end that is here is at rest.
 pub fn at_rest(world: &mut World, end: usize, connection: ConnectionId) -> Finding {
@@ -23,4 +40,10 @@ pub fn at_rest(world: &mut World, end: usize, connection: ConnectionId) -> Findi
             )
         })
     })
+}
+
+/// Whether no slot is taken at the receiver when all messages have been delivered.
+pub fn slots_free(world: &mut World, end: usize, connection: ConnectionId) -> Finding {
+    let [_, _, slots] = world.endpoint(end).balance(connection)?.open;
+    (slots > 0).then(|| format!("end {end}: {slots} message slots are taken when all is done"))
 }

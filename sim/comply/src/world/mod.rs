@@ -48,7 +48,7 @@ pub struct Nic {
     /// Payload of a packet, bytes.
     pub mtu: u16,
     /// Streams of a connection.
-    pub streams: u8,
+    pub streams: u16,
     /// Message slots of a stream.
     pub slots: u16,
     /// Versions that it speaks.
