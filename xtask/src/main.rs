@@ -3,6 +3,7 @@
 mod bench;
 mod demo;
 mod emit;
+mod fuzz;
 mod lint;
 mod run;
 mod setup;
@@ -37,6 +38,8 @@ enum Command {
     Synth(synth::Arguments),
     /// Measures; `rtl` in cycles, `sim` in cycles a second.
     Bench(bench::Arguments),
+    /// Feeds inputs that a fuzzer makes up to the parsers and to the endpoint.
+    Fuzz(fuzz::Arguments),
     /// Long random runs that are too slow for `test`.
     Soak(soak::Arguments),
 }
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Synth(arguments) => synth::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
     };
     match outcome {

@@ -162,8 +162,10 @@ pub struct HandshakeConfig {
 pub struct ShareConfig {
     /// Least length of an epoch.
     pub epoch_ns: u32,
-    /// Connection window: this many thousandths of share x B x planes.
+    /// Connection window when all is granted: this many thousandths of B x planes.
     pub gain_per_mille: u32,
+    /// Connection window at a smaller share: this many thousandths of share x B x planes.
+    pub part_gain_per_mille: u32,
     /// Receiver: raise all shares while the line is not full, since some senders do not use theirs.
     pub raise_idle: bool,
 }
@@ -403,6 +405,7 @@ impl Default for ShareConfig {
         Self {
             epoch_ns: 10_000,
             gain_per_mille: 2_600,
+            part_gain_per_mille: 2_000,
             raise_idle: true,
         }
     }

@@ -292,7 +292,8 @@ impl Endpoint {
         self.core.timers.next()
     }
 
-    /// The next request that is done, or message that has arrived.
+    /// The next request that is done, or message that has arrived. Look after [`Self::poll_transmit`] too: a packet that
+    /// was to be sent again may prove to have arrived.
     pub fn poll_completion(&mut self) -> Option<Completion> {
         let completion = self.core.completions.pop_front()?;
         if let Some(connection) = self.connections.get_mut(completion.connection.value()) {

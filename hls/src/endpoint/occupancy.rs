@@ -43,37 +43,66 @@ pub struct Balance {
     pub open: [usize; 3],
 }
 
+macro_rules! kinds {
+    ($(($kind:ident, $name:literal),)*) => {
+        /// What has a bound.
+        #[derive(Debug, Clone, Copy)]
+        enum Kind {
+            $($kind,)*
+        }
+
+        /// Empty, of each kind.
+        const EMPTY: [Occupancy; [$($name),*].len()] = [$(Occupancy { name: $name, used: 0, bound: i64::MAX as usize },)*];
+    };
+}
+
+kinds! {
+    (AnswersOfAPlane, "answers of a plane"),
+    (ControlOfAPlane, "CONTROL of a plane"),
+    (ConnectionsToAcknowledge, "connections to acknowledge"),
+    (ConnectionsInTurn, "connections in turn"),
+    (EvidenceRecords, "evidence records"),
+    (AcceptedConnections, "accepted connections"),
+    (PsnsOfAPath, "PSNs of a path"),
+    (PacketsInFlightOnAPath, "packets in flight on a path"),
+    (LogOfAPath, "log of a path"),
+    (PacketsOfAPathToSendAgain, "packets of a path to send again"),
+    (FreedPackets, "freed packets"),
+    (OpenMessages, "open messages"),
+    (OpenAnswers, "open answers"),
+    (MessageSlots, "message slots"),
+    (SendRequests, "send requests"),
+    (ReceiveRequests, "receive requests"),
+    (Immediates, "immediates"),
+}
+
 /// Collects the fullest of each kind.
-#[derive(Debug, Default)]
-struct Fullest(Vec<Occupancy>);
+struct Fullest([Occupancy; EMPTY.len()]);
 
 impl Fullest {
-    fn note(&mut self, name: &'static str, used: usize, bound: usize) {
-        let room = |used: usize, bound: usize| bound as i64 - used as i64;
-        match self.0.iter_mut().find(|found| found.name == name) {
-            Some(found) if room(used, bound) < room(found.used, found.bound) => {
-                (found.used, found.bound) = (used, bound);
-            }
-            Some(_) => {}
-            None => self.0.push(Occupancy { name, used, bound }),
+    fn note(&mut self, kind: Kind, used: usize, bound: usize) {
+        let found = &mut self.0[kind as usize];
+        let room = |used: usize, bound: usize| (bound as i64) - (used as i64);
+        if room(used, bound) < room(found.used, found.bound) {
+            (found.used, found.bound) = (used, bound);
         }
     }
 }
 
 impl Endpoint {
-    /// The fullest structure of each kind. Looks at everything there is: not for every packet.
-    pub fn occupancy(&self) -> Vec<Occupancy> {
-        let mut fullest = Fullest::default();
+    /// The fullest structure of each kind; one that is nowhere has no bound. Looks at everything there is: not for every packet.
+    pub fn occupancy(&self) -> impl IntoIterator<Item = Occupancy> + use<> {
+        let mut fullest = Fullest(EMPTY);
         let most = self.core.config.connections_max as usize;
         for plane in &self.core.planes {
-            fullest.note("answers of a plane", plane.urgent.len(), URGENT_MAX);
-            fullest.note("CONTROL of a plane", plane.control.len(), CONTROL_MAX);
-            fullest.note("connections to acknowledge", plane.acks.len(), most);
-            fullest.note("connections in turn", plane.turn.len(), most);
+            fullest.note(Kind::AnswersOfAPlane, plane.urgent.len(), URGENT_MAX);
+            fullest.note(Kind::ControlOfAPlane, plane.control.len(), CONTROL_MAX);
+            fullest.note(Kind::ConnectionsToAcknowledge, plane.acks.len(), most);
+            fullest.note(Kind::ConnectionsInTurn, plane.turn.len(), most);
         }
         let events = self.core.config.events_max;
-        fullest.note("evidence records", self.core.events.len(), events);
-        fullest.note("accepted connections", self.accepted.len(), most);
+        fullest.note(Kind::EvidenceRecords, self.core.events.len(), events);
+        fullest.note(Kind::AcceptedConnections, self.accepted.len(), most);
         for connection in self.connections.iter() {
             connection.occupancy(&self.core, &mut fullest);
         }
@@ -93,28 +122,28 @@ impl Connection {
         for path in &self.tx {
             let sequence = path.next_psn.distance_from(path.cumulative) as usize;
             let logs = window * LOG_ENTRIES_PER_PSN + LOG_ENTRIES_OF_PROBES;
-            fullest.note("PSNs of a path", sequence, window);
-            fullest.note("packets in flight on a path", path.in_flight.into(), window);
-            fullest.note("log of a path", path.log.len(), logs);
+            fullest.note(Kind::PsnsOfAPath, sequence, window);
+            fullest.note(Kind::PacketsInFlightOnAPath, path.in_flight.into(), window);
+            fullest.note(Kind::LogOfAPath, path.log.len(), logs);
             let again = path.resend.len() + path.held.len();
-            fullest.note("packets of a path to send again", again, window);
+            fullest.note(Kind::PacketsOfAPathToSendAgain, again, window);
         }
-        fullest.note("freed packets", self.freed.len(), window * self.tx.len());
+        fullest.note(Kind::FreedPackets, self.freed.len(), window * self.tx.len());
         let slots = usize::from(self.settled.slots);
         let config = &core.config;
         let (send, receive) = (config.send_requests_max, config.receive_requests_max);
         let (send, receive) = (send as usize, receive as usize);
         for stream in &self.streams {
             let [messages, answers, _] = stream.outstanding();
-            fullest.note("open messages", messages, slots);
-            fullest.note("open answers", answers, slots * ANSWERS_PER_SLOT);
-            fullest.note("message slots", stream.incoming.len(), slots);
+            fullest.note(Kind::OpenMessages, messages, slots);
+            fullest.note(Kind::OpenAnswers, answers, slots * ANSWERS_PER_SLOT);
+            fullest.note(Kind::MessageSlots, stream.incoming.len(), slots);
             let sends = stream.requests() + stream.untaken(Side::Send);
-            fullest.note("send requests", sends, send);
+            fullest.note(Kind::SendRequests, sends, send);
             let receives = stream.receives.len() + stream.untaken(Side::Receive);
-            fullest.note("receive requests", receives, receive);
+            fullest.note(Kind::ReceiveRequests, receives, receive);
             let immediates = stream.untaken(Side::WriteImm);
-            fullest.note("immediates", immediates, receive + slots);
+            fullest.note(Kind::Immediates, immediates, receive + slots);
         }
     }
 

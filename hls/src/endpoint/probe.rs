@@ -19,7 +19,13 @@ impl Connection {
     /// Time from the last news of a path to its first probe.
     pub(super) fn probe_timer_ns(&self, core: &Core, path: usize) -> u64 {
         let srtt = u64::from(self.tx[path].srtt_ns.max(self.windows.srtt_ns));
-        let patient = srtt + srtt / 16 + u64::from(core.config.ack.delay_ns);
+        // A line that is shared has a queue, and round trips that vary.
+        let slack = if self.windows.sharers() > 1 {
+            srtt / 2
+        } else {
+            srtt / 16
+        };
+        let patient = srtt + slack + u64::from(core.config.ack.delay_ns);
         patient
             .max(core.config.probe.timer_ns.into())
             .max(self.probe_share_ns(core))

@@ -72,7 +72,8 @@ impl Connection {
         if now >> SLOT_SHIFT == self.last_sent_ns >> SLOT_SHIFT {
             return;
         }
-        if let Some(other) = self.healthy_other(core, path) {
+        let other = self.healthy_other(core, path);
+        if let Some(other) = other.filter(|other| self.tx[*other].has_log_room()) {
             self.tx[other].probes_due = self.tx[other].probes_due.max(1);
             self.refresh(other);
         }

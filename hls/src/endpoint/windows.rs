@@ -15,6 +15,9 @@ pub(super) enum Kernel {
     Nscc(Nscc),
 }
 
+/// The part of a packet, x 2^10, that a cap may lack for the packet to leave.
+const ROUNDED_UP_Q10: u64 = 256;
+
 /// What bounds a connection.
 #[derive(Debug)]
 pub(super) struct Windows {
@@ -31,6 +34,8 @@ pub(super) struct Windows {
     pub paced_ns: u64,
     /// The cap at a share of 1, x 2^10.
     whole_q10: u32,
+    /// What a smaller share is a part of, x 2^10.
+    part_q10: u32,
     share: u16,
     /// Round trip of the empty network.
     pub base_rtt_ns: u32,
@@ -51,9 +56,10 @@ impl Windows {
         let most = u64::from(settled.window) << 10;
         let start_q10 = start.clamp(u64::from(ONE_PACKET / 4), most) as u32;
         let paths = u32::from(settled.planes) * u32::from(settled.paths_per_plane);
-        let whole = u64::from(bdp_q10) * u64::from(config.share.gain_per_mille) / 1000
-            * u64::from(settled.planes);
-        let whole_q10 = whole.min(u32::MAX.into()) as u32;
+        let times = |gain_per_mille: u32| {
+            let cap = u64::from(bdp_q10) * u64::from(gain_per_mille) / 1000;
+            (cap * u64::from(settled.planes)).min(u32::MAX.into()) as u32
+        };
         let mut windows = Self {
             kernel,
             start_q10,
@@ -62,7 +68,8 @@ impl Windows {
             paced: false,
             pace_timer: Timer::new(),
             paced_ns: 0,
-            whole_q10,
+            whole_q10: times(config.share.gain_per_mille),
+            part_q10: times(config.share.part_gain_per_mille),
             share: SHARE_ALL,
             base_rtt_ns: config.base_rtt_ns,
             in_flight: 0,
@@ -75,7 +82,12 @@ impl Windows {
     }
 
     fn set_cap(&mut self, share: u64) {
-        self.exact_cap_q10 = (u64::from(self.whole_q10) * share / u64::from(SHARE_ALL)) as u32;
+        let at_one = if share < u64::from(SHARE_ALL) {
+            self.part_q10
+        } else {
+            self.whole_q10
+        };
+        self.exact_cap_q10 = (u64::from(at_one) * share / u64::from(SHARE_ALL)) as u32;
         self.cap_q10 = self.exact_cap_q10.max(ONE_PACKET);
     }
 
@@ -86,7 +98,8 @@ impl Windows {
 
     /// Whether one more packet may be in flight. One always may.
     pub(super) const fn has_room(&self) -> bool {
-        !self.paced && ((self.in_flight as u64 + 1) << 10) <= self.cap_q10 as u64
+        let wanted = ((self.in_flight as u64 + 1) << 10) - ROUNDED_UP_Q10;
+        !self.paced && wanted <= self.cap_q10 as u64
     }
 
     /// Time from one packet to the next where the cap is below one packet: a window of a quarter of a packet is one

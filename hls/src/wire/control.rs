@@ -116,7 +116,14 @@ impl Offer {
             usize::from(body[field::KEYS]),
         );
         let regions_at = field::ADDRESSES + planes * field::ADDRESS_LEN;
-        need(body.len(), regions_at + keys * field::KEY_LEN)?;
+        let end = regions_at + keys * field::KEY_LEN;
+        need(body.len(), end)?;
+        if end > CONTROL_BODY_MAX {
+            return Err(WireError::Field {
+                field: "counts of planes and regions",
+                found: end as u64,
+            });
+        }
         let plane = |n: usize| parse_address(body, field::ADDRESSES + n * field::ADDRESS_LEN);
         let region = |n: usize| {
             let at = regions_at + n * field::KEY_LEN;

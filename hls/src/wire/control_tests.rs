@@ -145,3 +145,17 @@ fn the_largest_bodies_fit_a_ring_entry() {
         assert!(offer.body_len() > CONTROL_BODY_MAX);
     }
 }
+
+// Found by fuzzing: the counts told more than T-3.8 lets a body have, and saying it again was impossible.
+#[test]
+fn a_body_longer_than_a_ring_entry_is_refused() {
+    let mut bytes = [&HEAD[..], &HELLO_BODY[..]].concat();
+    bytes.resize(16 + 32 + 2 * 10 + 10 * 20, 0);
+    bytes[16 + 19] = 9;
+    assert!(Control::parse(&bytes).is_ok(), "232 bytes are allowed");
+    bytes[16 + 19] = 10;
+    assert!(matches!(
+        Control::parse(&bytes),
+        Err(WireError::Field { .. })
+    ));
+}

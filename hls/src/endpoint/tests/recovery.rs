@@ -501,3 +501,21 @@ fn packets_on_a_silent_path_leave_the_connections_window() {
         "{received}: the other plane has all of the window"
     );
 }
+
+// Found by fuzzing: each silent path has an idle one probed for comparison, always the same, and nobody counted those.
+#[test]
+fn a_path_that_silent_ones_are_compared_with_keeps_its_log_within_bounds() {
+    let mut pair = Pair::new(3, 3);
+    let keys = pair.with_memory(23 * 4096);
+    pair.fate = Box::new(|_, _, _, _| Fate::Drop);
+    for n in 0..23 {
+        pair.write(0, n, 0, n * 4096, 4096, keys[1]);
+        pair.run_for(1_100);
+    }
+    let end = pair.now + 20_000_000;
+    while pair.step(end) {
+        for found in pair.ends[0].endpoint.occupancy() {
+            assert!(found.used <= found.bound, "{found:?} at {} ns", pair.now);
+        }
+    }
+}
