@@ -1,6 +1,6 @@
 //! `bench cluster`: the transport on the work that other transports were measured on, with targets.
 //!
-//! The traffic files in `sim/cluster/traffic` and the fabric of [`fabric`] are that work, unchanged; three seeds, mean and
+//! The traffic files in `sim/cluster/traffic` and the fabric of 8, 16 or 32 leaves are that work, unchanged; three seeds, mean and
 //! worst. What is counted, and how, stands beside each case.
 
 mod beyond;
@@ -58,7 +58,7 @@ fn fabric(hosts: u32, planes: u32) -> Fabric {
     }
 }
 
-/// A scenario of the work. Its traffic comes from [`traffic`].
+/// A scenario of the work; its traffic comes from `traffic`.
 fn scenario(name: &str, hosts: u32, planes: u32) -> Scenario {
     Scenario {
         name: name.to_owned(),
