@@ -10,7 +10,8 @@ use osprey_hls::endpoint::{
 use osprey_hls::wire::{ConnectionId, PathId, RemoteRegion};
 use osprey_host::dma::{DmaBuffer, DmaMemory, PageSize};
 use osprey_host::verbs::{
-    CompletionStatus, Config, ConnectionHandle, Context, MemoryRegion, Rights, WriteRequest,
+    CompletionStatus, Config, ConnectionHandle, Context, MemoryRegion, ProtectionDomain, Rights,
+    WriteRequest,
 };
 use osprey_sim::engine::source;
 use osprey_sim::fabric::{Faults, Kind};
@@ -55,6 +56,43 @@ fn random(seed: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
+/// Sets up a connection; both sides' names of it.
+fn connect(
+    mixed: &mut Mixed,
+    context: &mut Context,
+    domain: ProtectionDomain,
+    initiator: Initiator,
+    (region, remote): (MemoryRegion, RemoteRegion),
+) -> (ConnectionHandle, ConnectionId) {
+    let planes = mixed.links[0].len();
+    let mut sides = (None, None);
+    if initiator == Initiator::Engine {
+        mixed.endpoint.listen(SERVICE, &[remote]).expect("listens");
+        let ports = addresses(1, planes);
+        let asked = context.connect(mixed, domain, &ports, SERVICE, &[region]);
+        sides.0 = Some(asked.expect("asked"));
+    } else {
+        context.listen(domain, SERVICE, &[region]).expect("listens");
+        let (now, ports) = (mixed.now_ns(), addresses(0, planes));
+        let asked = mixed.endpoint.connect(now, &ports, SERVICE, &[remote]);
+        sides.1 = Some(asked.expect("asked"));
+    }
+    wait(mixed, |mixed| {
+        context.progress(mixed).expect("progress");
+        sides.0 = sides.0.or_else(|| context.accept());
+        sides.1 = sides.1.or_else(|| mixed.endpoint.poll_accepted());
+        let engine = sides.0.and_then(|handle| context.state(handle).ok());
+        let endpoint = sides.1.and_then(|c| mixed.endpoint.connection_state(c));
+        engine == Some(&osprey_host::verbs::ConnectionState::Established)
+            && endpoint == Some(ConnectionState::Established)
+    });
+    let (engine, endpoint) = sides;
+    (
+        engine.expect("of the engine"),
+        endpoint.expect("of the endpoint"),
+    )
+}
+
 impl Both {
     fn new(config: &PairConfig, initiator: Initiator) -> Option<Self> {
         let source = source("edge", false)
@@ -87,32 +125,16 @@ impl Both {
             length: 2 * HALF as u64,
             key,
         };
-        let (engine_ports, endpoint_ports) = (addresses(0, planes), addresses(1, planes));
-        let (handle, connection) = if initiator == Initiator::Engine {
-            mixed.endpoint.listen(SERVICE, &[remote]).expect("listens");
-            let handle = context.connect(&mut mixed, domain, &endpoint_ports, SERVICE, &[region]);
-            (Some(handle.expect("asked")), None)
-        } else {
-            context.listen(domain, SERVICE, &[region]).expect("listens");
-            let now = mixed.now_ns();
-            let asked = mixed
-                .endpoint
-                .connect(now, &engine_ports, SERVICE, &[remote]);
-            (None, Some(asked.expect("asked")))
-        };
-        let mut sides = (handle, connection);
-        wait(&mut mixed, |mixed| {
-            context.progress(mixed).expect("progress");
-            sides.0 = sides.0.or_else(|| context.accept());
-            sides.1 = sides.1.or_else(|| mixed.endpoint.poll_accepted());
-            let engine = sides.0.and_then(|handle| context.state(handle).ok());
-            let endpoint = sides.1.and_then(|c| mixed.endpoint.connection_state(c));
-            engine == Some(&osprey_host::verbs::ConnectionState::Established)
-                && endpoint == Some(ConnectionState::Established)
-        });
+        let (handle, connection) = connect(
+            &mut mixed,
+            &mut context,
+            domain,
+            initiator,
+            (region, remote),
+        );
         Some(Self {
-            handle: sides.0.expect("a connection of the engine"),
-            connection: sides.1.expect("a connection of the endpoint"),
+            handle,
+            connection,
             mixed,
             context,
             buffer,
