@@ -15,6 +15,7 @@ pub mod job;
 pub mod mac;
 pub mod measure;
 pub mod memory;
+pub mod mixed;
 pub mod monitor;
 pub mod pair;
 pub mod pcapng;

@@ -68,7 +68,7 @@ impl Default for PairConfig {
 }
 
 impl PairConfig {
-    fn rate(&self) -> Rate {
+    pub(crate) fn rate(&self) -> Rate {
         Rate::new(self.rate_gbps, self.clock_mhz)
     }
 
@@ -80,6 +80,18 @@ impl PairConfig {
             .unwrap_or(0)
     }
 
+    /// The link that leaves a side on a plane.
+    pub(crate) fn link(&self, side: u64, plane: usize) -> Link {
+        let link = LinkConfig {
+            rate: self.rate(),
+            delay: self.delay_of(plane),
+            queue_bytes: self.queue_bytes,
+            path_spread: self.path_spread,
+            faults: self.faults,
+        };
+        Link::new(link, self.seed, 1000 + side * 64 + plane as u64)
+    }
+
     /// Bytes a cycle of all planes together.
     pub fn line_bytes_per_cycle(&self) -> f64 {
         self.rate().bytes_per_cycle() * self.planes as f64
@@ -87,22 +99,26 @@ impl PairConfig {
 }
 
 /// One engine and what stands around it.
-struct Side {
+pub(crate) struct Side {
     engine: Engine,
-    memory: HostMemory,
+    pub(crate) memory: HostMemory,
     slave: AxiMemory,
-    axil: AxilMaster,
+    pub(crate) axil: AxilMaster,
     transmit: Vec<TransmitMac>,
-    receive: Vec<ReceiveMac>,
+    pub(crate) receive: Vec<ReceiveMac>,
     axi_monitor: AxiMonitor,
     stream_monitors: Vec<StreamMonitor>,
     /// Beats on planes without a link, and accesses that were not answered.
-    strays: Vec<String>,
+    pub(crate) strays: Vec<String>,
     activity: Option<Activity>,
 }
 
 impl Side {
-    fn new(source: &Source, config: &PairConfig, index: u64) -> Result<Self, EngineError> {
+    pub(crate) fn new(
+        source: &Source,
+        config: &PairConfig,
+        index: u64,
+    ) -> Result<Self, EngineError> {
         let engine = Engine::new(source)?;
         let planes = config.planes.min(engine.planes());
         engine.set_link_up((1 << planes) - 1);
@@ -130,8 +146,13 @@ impl Side {
         })
     }
 
+    /// Planes that are joined.
+    pub(crate) fn planes(&self) -> usize {
+        self.transmit.len()
+    }
+
     /// Drives every input of this cycle.
-    fn drive(&mut self) {
+    pub(crate) fn drive(&mut self) {
         let engine = &self.engine;
         engine.set_axil(&self.axil.drive());
         engine.set_axi(self.slave.drive(&mut self.memory));
@@ -152,7 +173,7 @@ impl Side {
     }
 
     /// Looks at every output of this cycle, then lets the cycle pass. Yields the frames that ended.
-    fn sample(&mut self, ready: &mut Vec<(usize, Vec<u8>)>) {
+    pub(crate) fn sample(&mut self, ready: &mut Vec<(usize, Vec<u8>)>) {
         let (registers, master) = (self.engine.axil(), self.engine.axi());
         if let Some(activity) = &mut self.activity {
             activity.registers(self.axil.signals(), &registers);
@@ -181,6 +202,22 @@ impl Side {
         }
         self.engine.cycle();
     }
+
+    /// Every rule that was broken so far.
+    pub(crate) fn violations(&self, name: &str) -> Vec<String> {
+        let mut all = self.axi_monitor.violations().to_vec();
+        for monitor in &self.stream_monitors {
+            all.extend_from_slice(monitor.violations());
+        }
+        all.extend(self.strays.iter().map(|what| format!("{name}: {what}")));
+        let memory = self.memory.violations.iter().take(16);
+        all.extend(memory.map(|what| format!("{name} memory: {what}")));
+        if self.axil.errors > 0 {
+            let errors = self.axil.errors;
+            all.push(format!("{name} s_axil: {errors} error responses"));
+        }
+        all
+    }
 }
 
 /// Two engines and the fabric between them.
@@ -201,16 +238,7 @@ impl Pair {
         let sides = [Side::new(source, config, 0)?, Side::new(source, config, 1)?];
         let planes = sides[0].transmit.len();
         let longest = config.delay.iter().max().copied().unwrap_or(0);
-        let link = |side: u64, plane: usize| {
-            let link = LinkConfig {
-                rate: config.rate(),
-                delay: config.delay_of(plane),
-                queue_bytes: config.queue_bytes,
-                path_spread: config.path_spread,
-                faults: config.faults,
-            };
-            Link::new(link, config.seed, 1000 + side * 64 + plane as u64)
-        };
+        let link = |side, plane| config.link(side, plane);
         Ok(Self {
             sides,
             links: [0, 1].map(|side| (0..planes).map(|plane| link(side, plane)).collect()),
@@ -292,28 +320,10 @@ impl Pair {
 
     /// Every rule that was broken so far, by whom and when.
     pub fn violations(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        for (name, side) in ["a", "b"].iter().zip(&self.sides) {
-            all.extend_from_slice(side.axi_monitor.violations());
-            for monitor in &side.stream_monitors {
-                all.extend_from_slice(monitor.violations());
-            }
-            all.extend(side.strays.iter().map(|what| format!("{name}: {what}")));
-            all.extend(
-                side.memory
-                    .violations
-                    .iter()
-                    .take(16)
-                    .map(|what| format!("{name} memory: {what}")),
-            );
-            if side.axil.errors > 0 {
-                all.push(format!(
-                    "{name} s_axil: {} error responses",
-                    side.axil.errors
-                ));
-            }
-        }
-        all
+        let sides = ["a", "b"].iter().zip(&self.sides);
+        sides
+            .flat_map(|(name, side)| side.violations(name))
+            .collect()
     }
 
     /// Frames on their way and in the receiving MACs.

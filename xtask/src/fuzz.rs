@@ -10,7 +10,7 @@ const TARGETS: [(&str, u32); 2] = [("frame", 4_096), ("endpoint", 8_192)];
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
     /// Minutes for each target.
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     minutes: u32,
     /// Only this target.
     #[arg(value_parser = ["frame", "endpoint"])]

@@ -136,7 +136,9 @@ impl Connection {
         for stream in &self.streams {
             let [messages, answers, _] = stream.outstanding();
             fullest.note(Kind::OpenMessages, messages, slots);
-            fullest.note(Kind::OpenAnswers, answers, slots * ANSWERS_PER_SLOT);
+            // Requests are refused by the answers that are open; those in the slots by then still get one.
+            let answers_max = slots * (ANSWERS_PER_SLOT + 1);
+            fullest.note(Kind::OpenAnswers, answers, answers_max);
             fullest.note(Kind::MessageSlots, stream.incoming.len(), slots);
             let sends = stream.requests() + stream.untaken(Side::Send);
             fullest.note(Kind::SendRequests, sends, send);

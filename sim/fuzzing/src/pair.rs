@@ -151,10 +151,8 @@ impl World {
     /// An end asks for something that touches a place of its own.
     fn ask(&mut self, input: &mut Unstructured) -> arbitrary::Result<()> {
         let end = usize::from(bool::arbitrary(input)?);
-        let (n, streams) = (
-            self.ends[end].asked,
-            self.ends[end].endpoint.config().streams,
-        );
+        let streams = self.ends[end].endpoint.config().streams;
+        let n = self.ends[end].asked;
         if n == REQUESTS {
             return Ok(());
         }
@@ -162,58 +160,21 @@ impl World {
         let stream = (u16::from(u8::arbitrary(input)?) % streams) as u8;
         let length = usize::from(u16::arbitrary(input)?) % (PLACE / 2);
         let at = end * HALF + n * PLACE;
-        let (local, remote) = (BASE + at as u64, BASE + at as u64);
-        let (local_key, key) = (self.ends[end].key, self.ends[1 - end].key);
-        let mut expected = Expected {
-            source: (end, at),
-            target: (1 - end, at),
-            length,
-        };
-        let bytes = length as u32;
-        let operation = match input.int_in_range(0..=5)? {
-            0 => WorkOperation::WriteImm {
-                local,
-                length: bytes,
-                remote,
-                key,
-                immediate: 1,
-            },
-            1 => {
-                let receive = ReceiveRequest {
-                    id: n as u64,
-                    address: remote,
-                    length: bytes,
-                };
-                let peer = &mut self.ends[1 - end].endpoint;
-                if peer
-                    .post_receive(self.now, CONNECTION, stream, receive)
-                    .is_err()
-                {
-                    return Ok(());
-                }
-                WorkOperation::Send {
-                    local,
-                    length: bytes,
-                }
+        let (operation, expected) = self.draw(input, end, at, length)?;
+        if let WorkOperation::Send { length, .. } = operation {
+            let receive = ReceiveRequest {
+                id: n as u64,
+                address: BASE + at as u64,
+                length,
+            };
+            let peer = &mut self.ends[1 - end].endpoint;
+            if peer
+                .post_receive(self.now, CONNECTION, stream, receive)
+                .is_err()
+            {
+                return Ok(());
             }
-            2 => {
-                let into = at + PLACE / 2;
-                (expected.source, expected.target) = ((1 - end, at), (end, into));
-                WorkOperation::Read {
-                    local: BASE + into as u64,
-                    local_key,
-                    length: bytes,
-                    remote,
-                    key,
-                }
-            }
-            _ => WorkOperation::Write {
-                local,
-                length: bytes,
-                remote,
-                key,
-            },
-        };
+        }
         let id = n as u64;
         let request = WorkRequest { id, operation };
         let asked = &mut self.ends[end];
@@ -226,6 +187,37 @@ impl World {
             self.expected.push(expected);
         }
         Ok(())
+    }
+
+    /// An operation on the place `at`, and what must come of it.
+    fn draw(
+        &self,
+        input: &mut Unstructured,
+        end: usize,
+        at: usize,
+        length: usize,
+    ) -> arbitrary::Result<(WorkOperation, Expected)> {
+        let (local, remote) = (BASE + at as u64, BASE + at as u64);
+        let (local_key, key) = (self.ends[end].key, self.ends[1 - end].key);
+        let mut expected = Expected {
+            source: (end, at),
+            target: (1 - end, at),
+            length,
+        };
+        let (length, immediate) = (length as u32, 1);
+        #[rustfmt::skip]
+        let operation = match input.int_in_range(0..=5)? {
+            0 => WorkOperation::WriteImm { local, length, remote, key, immediate },
+            1 => WorkOperation::Send { local, length },
+            2 => {
+                let into = at + PLACE / 2;
+                (expected.source, expected.target) = ((1 - end, at), (end, into));
+                let local = BASE + into as u64;
+                WorkOperation::Read { local, local_key, length, remote, key }
+            }
+            _ => WorkOperation::Write { local, length, remote, key },
+        };
+        Ok((operation, expected))
     }
 
     /// Sends what may leave now; each packet's fate is a byte of the input.
