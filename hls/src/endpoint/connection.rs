@@ -109,6 +109,8 @@ pub(super) struct Connection {
     pub echoed: Slots,
     /// When the last packet left.
     pub last_sent_ns: u64,
+    /// DATA packets lost in a row, on all paths.
+    pub barren: u32,
     /// Whether an ACK has come, or probes have asked for one (see [`super::probe`]).
     pub heard: bool,
     /// What is wrong with it on purpose.
@@ -155,6 +157,7 @@ impl Connection {
             fence_via: 0,
             echoed: Slots::default(),
             last_sent_ns: 0,
+            barren: 0,
             heard: false,
             planted: Planted::default(),
         };

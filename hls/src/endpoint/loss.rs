@@ -115,12 +115,13 @@ impl Connection {
             self.on_round_trip(path, rtt_ns);
             self.on_answer(core, path, now);
         }
-        self.walk(core, path, block, &shown);
+        let (arrived, lost) = self.walk(core, path, block, &shown);
         let base_rtt_ns = core.config.base_rtt_ns;
         let delay_ns = round_trip_ns.map(|rtt_ns| rtt_ns.saturating_sub(base_rtt_ns));
         self.on_report(path, block, delay_ns, now);
         self.consider_redraw(core, path, now);
         self.refresh(path);
+        self.weigh_losses(core, path, arrived, lost, now);
     }
 
     fn on_round_trip(&mut self, path: usize, rtt_ns: u32) {
@@ -139,10 +140,16 @@ impl Connection {
         }
     }
 
-    /// Judges each transmission up to the echo.
-    fn walk(&mut self, core: &mut Core, path: usize, block: &AckBlock, shown: &Shown) {
+    /// Judges each transmission up to the echo; whether a packet had arrived, and how many were lost.
+    fn walk(
+        &mut self,
+        core: &mut Core,
+        path: usize,
+        block: &AckBlock,
+        shown: &Shown,
+    ) -> (bool, u64) {
         let slack = core.config.slack;
-        let mut lost = 0;
+        let (mut lost, mut arrived) = (0, false);
         while let Some(entry) = self.tx[path].log.front().copied() {
             let state = &mut self.tx[path];
             let behind = block.ordinal.0.wrapping_sub(state.walked.0) as i16;
@@ -163,6 +170,7 @@ impl Connection {
             if state.counted && !leak {
                 self.windows.in_flight -= 1;
             }
+            arrived |= received;
             if received {
                 self.on_packet_arrived(core, entry.unacked);
             } else {
@@ -179,6 +187,7 @@ impl Connection {
         state.echoed = Some(block.ordinal);
         state.cumulative = block.cumulative;
         state.vector = block.bitvector;
+        (arrived, lost)
     }
 
     /// Moves the window by what is newly counted.

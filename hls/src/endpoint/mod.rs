@@ -14,6 +14,7 @@
 mod ack_generator;
 mod acknowledge;
 mod admission;
+mod black_hole;
 pub mod config;
 mod connection;
 mod core;

@@ -40,6 +40,7 @@ impl Connection {
         core.timers.set(&mut stream.hold_timer, now + wait, key);
         core.event(now, self.number, PathId(0), EventKind::NotReady, wait);
         self.refresh_stream(nack.stream);
+        self.forgive_losses();
         self.set_aside();
     }
 

@@ -68,6 +68,8 @@ pub(super) struct TxPath {
     pub unanswered: u8,
     /// When those were sent.
     pub probed: Slots,
+    /// DATA packets lost in a row (see [`super::black_hole`]).
+    pub barren: u32,
     /// Exponent of the back-off when the train was not answered and nothing is left to move to.
     pub backoff: u8,
     /// Whether its packets count in the connection's window.
@@ -114,6 +116,7 @@ impl TxPath {
             health: Health::Good,
             unanswered: 0,
             probed: Slots::default(),
+            barren: 0,
             backoff: 0,
             counted: true,
             draining: false,

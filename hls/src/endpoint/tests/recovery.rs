@@ -519,3 +519,35 @@ fn a_path_that_silent_ones_are_compared_with_keeps_its_log_within_bounds() {
         }
     }
 }
+
+/// Lets small packets pass and deletes DATA: what a path with too small an MTU does.
+fn black_hole(plane: Option<u8>) -> super::pair::Decide {
+    Box::new(move |_, from, out, _| {
+        let here = plane.is_none_or(|plane| plane == out.plane);
+        match out.packet {
+            Packet::Data(_) if from == 0 && here => Fate::Drop,
+            _ => Fate::Deliver,
+        }
+    })
+}
+
+#[test]
+fn a_plane_that_swallows_data_and_answers_probes_is_left() {
+    let mut pair = Pair::new(5, 2);
+    let keys = pair.with_memory(1 << 20);
+    pair.fate = black_hole(Some(1));
+    pair.write(0, 1, 0, 0, 1 << 20, keys[1]);
+    pair.run_until_completed(0, 1, 20_000_000);
+    assert_eq!(pair.ends[0].completions[0].status, Status::Ok);
+    assert!(pair.ends[0].host.bytes == pair.ends[1].host.bytes);
+}
+
+#[test]
+fn a_network_that_swallows_all_data_and_answers_probes_is_reported() {
+    let mut pair = Pair::new(6, 2);
+    let keys = pair.with_memory(1 << 20);
+    pair.fate = black_hole(None);
+    pair.write(0, 1, 0, 0, 1 << 20, keys[1]);
+    pair.run_until_completed(0, 1, 100_000_000);
+    assert_eq!(pair.ends[0].completions[0].status, Status::RetriesExhausted);
+}

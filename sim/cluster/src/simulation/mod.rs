@@ -125,7 +125,10 @@ impl Simulation {
             }
             PORT => {
                 let planes = self.network.topology.planes();
-                self.transmit(event.argument / planes, event.argument % planes);
+                let (host, plane) = (event.argument / planes, event.argument % planes);
+                self.transmit(host, plane);
+                // A resend that turns out to be needless can complete a message.
+                self.take_completions(host);
             }
             TIMER => self.wake(event.argument),
             START => self.start(event.argument),

@@ -50,6 +50,12 @@ pub(super) const CASES: &[Case] = &[
         rule: "T-2.4",
         run: all_die,
     },
+    Case {
+        number: (4, 8),
+        title: "a plane swallows DATA and answers probes",
+        rule: "T-2.10",
+        run: swallows,
+    },
 ];
 
 /// How long a dead plane stays dead: until its paths are fenced, also with the timers of sockets.
@@ -204,4 +210,17 @@ fn all_die(context: &mut Context) -> Outcome {
     context.note("statuses", format!("{statuses:?}"));
     let right = statuses == [Status::RetriesExhausted, Status::Flushed, Status::Flushed];
     ensure(right, || format!("requests ended with {statuses:?}"))
+}
+
+fn swallows(context: &mut Context) -> Outcome {
+    let mut session = Session::pair(context)?;
+    let impairment = Impairment {
+        kind: crate::impairment::Kind::Data,
+        ..DEAD
+    };
+    session.world.impair(0, 1, |way| *way = impairment);
+    session.write(0, 0, 0, 1 << 20)?;
+    session.finish()?;
+    context.note("paths condemned", session.counter(0, Counter::Condemned));
+    Ok(())
 }
