@@ -22,6 +22,10 @@ use std::time::{Duration, Instant};
 /// Packets that leave by a plane before arrivals are looked at again.
 const SENDS_MAX: usize = 64;
 
+/// So long the loop looks again before it lets the kernel wake it: a wake-up costs more than a round trip. Others who want
+/// the processor get it meanwhile.
+const SPIN: Duration = Duration::from_micros(50);
+
 /// Why a software NIC does not work.
 #[derive(Debug, thiserror::Error)]
 pub enum UdpError {
@@ -172,14 +176,30 @@ impl UdpNic {
 
     /// Moves everything along. With nothing to do it waits for at most `wait`; returns whether anything moved.
     pub fn progress(&mut self, wait: Duration) -> Result<bool, UdpError> {
-        if self.turn()? {
-            return Ok(true);
+        let begun = Instant::now();
+        loop {
+            self.look(Duration::ZERO)?;
+            if self.turn()? {
+                return Ok(true);
+            }
+            if begun.elapsed() >= wait.min(SPIN) {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        if wait.is_zero() {
+            return Ok(false);
         }
         let now = self.now();
         let next = [self.endpoint.poll_timeout(), self.late.next()];
         let due = next.into_iter().flatten().min();
         let due = due.map(|at| Duration::from_nanos(at.saturating_sub(now)));
-        let wait = due.map_or(wait, |due| due.min(wait));
+        self.look(due.map_or(wait, |due| due.min(wait)))?;
+        self.turn()
+    }
+
+    /// Waits until a plane can be read, at most for so long.
+    fn look(&mut self, wait: Duration) -> Result<(), UdpError> {
         match self.poll.poll(&mut self.events, Some(wait)) {
             Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
                 return Err(error.into());
@@ -189,7 +209,7 @@ impl UdpNic {
         for event in &self.events {
             self.readable[event.token().0] = true;
         }
-        self.turn()
+        Ok(())
     }
 
     /// One turn: arrivals, timers, departures.
