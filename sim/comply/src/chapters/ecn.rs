@@ -65,7 +65,13 @@ fn marks_shrink(context: &mut Context) -> Outcome {
         "windows without and with marks, packets / 1024",
         format!("{found:?}"),
     );
-    ensure(found[1] * 5 < found[0] * 4, || {
+    // In real time, and where the other end's memory was cleared before, windows are wide beside what is marked.
+    let most_per_cent = if context.needs_virtual_time().is_ok() {
+        80
+    } else {
+        95
+    };
+    ensure(found[1] * 100 < found[0] * most_per_cent, || {
         format!(
             "all packets were marked, and windows went from {} to {}",
             found[0], found[1]
