@@ -18,6 +18,11 @@ use crate::wire::{
     PlaneAddress, Reject, RejectReason, RemoteRegion,
 };
 
+/// The set-up of a number, apart from the endpoint's other state.
+fn setup_mut(setups: &mut [Option<Box<Setup>>], number: u32) -> Option<&mut Setup> {
+    setups.get_mut(number as usize)?.as_deref_mut()
+}
+
 impl Endpoint {
     /// Accepts connections to `service` from now on, and announces `regions` to each.
     pub fn listen(&mut self, service: u32, regions: &[RemoteRegion]) -> Result<(), PostError> {
@@ -140,11 +145,7 @@ impl Endpoint {
     /// Sends HELLO or BYE once more, by the next plane, or gives up (T-4.2, T-4.7).
     pub(super) fn ask(&mut self, number: u32, now: u64) {
         let handshake = self.core.config.handshake;
-        let Some(setup) = self
-            .setups
-            .get_mut(number as usize)
-            .and_then(Option::as_mut)
-        else {
+        let Some(setup) = setup_mut(&mut self.setups, number) else {
             return;
         };
         let attempts = setup.attempts;
@@ -261,11 +262,7 @@ impl Endpoint {
 
     /// Starts a connection whose peer is known.
     fn put_into_service(&mut self, number: u32, settled: Settled, now: u64) {
-        let Some(setup) = self
-            .setups
-            .get_mut(number as usize)
-            .and_then(Option::as_mut)
-        else {
+        let Some(setup) = setup_mut(&mut self.setups, number) else {
             return;
         };
         let Some(peer) = &setup.peer else {
@@ -395,11 +392,7 @@ impl Endpoint {
     }
 
     fn end_setup(&mut self, number: u32, state: ConnectionState, now: u64) {
-        let Some(setup) = self
-            .setups
-            .get_mut(number as usize)
-            .and_then(Option::as_mut)
-        else {
+        let Some(setup) = setup_mut(&mut self.setups, number) else {
             return;
         };
         setup.state = state;
@@ -418,11 +411,7 @@ impl Endpoint {
 
     fn say_bye(&mut self, number: u32, reason: CloseReason, now: u64) {
         let transaction = self.core.rng.next() as u32;
-        let Some(setup) = self
-            .setups
-            .get_mut(number as usize)
-            .and_then(Option::as_mut)
-        else {
+        let Some(setup) = setup_mut(&mut self.setups, number) else {
             return;
         };
         if setup.state != ConnectionState::Established {
