@@ -40,6 +40,9 @@ pub struct Established {
     pub settled: Settled,
 }
 
+/// With packets in flight on more paths a connection still has its part of the receiver's line: many may be lost.
+const ENDING_PATHS_MAX: u32 = 4;
+
 /// A connection's state for one plane.
 #[derive(Debug)]
 pub(super) struct ConnectionPlane {
@@ -242,6 +245,18 @@ impl Connection {
             && (masks.probe != 0
                 || self.windows.has_room()
                     && (masks.resend != 0 || masks.open != 0 && self.has_new()))
+    }
+
+    /// Whether nothing is left but a few packets on their way: the receiver's line is for others (T-2.12).
+    pub(super) fn is_ending(&self) -> bool {
+        let out = self
+            .planes
+            .iter()
+            .map(|plane| plane.waiting.count_ones())
+            .sum::<u32>();
+        !self.has_new()
+            && out <= ENDING_PATHS_MAX
+            && self.planes.iter().all(|plane| plane.resend == 0)
     }
 
     /// Whether there are packets that have no path yet.

@@ -192,7 +192,7 @@ impl Connection {
     ) {
         let plane = self.plane_of(path);
         let age = core.config.ack.return_mask_age_ns;
-        let has_new = self.has_new();
+        let ending = self.is_ending();
         let state = &mut self.tx[path];
         debug_assert!(
             state.probes_due > 0,
@@ -201,7 +201,7 @@ impl Connection {
         state.probes_due = state.probes_due.saturating_sub(1);
         state.counts.probes += 1;
         let ordinal = state.log(None, now);
-        let idle = if has_new { Flags(0) } else { Flags::IDLE };
+        let idle = if ending { Flags::IDLE } else { Flags(0) };
         let (epoch, train) = (state.epoch, state.unanswered.saturating_sub(1));
         let probe = Probe {
             common: Common {

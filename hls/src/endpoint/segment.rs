@@ -45,7 +45,7 @@ impl Connection {
         let flags = flag(ask, Flags::ACK_REQUEST)
             .with(flag(immediate, Flags::IMMEDIATE))
             .with(flag(again, Flags::RETRANSMISSION))
-            .with(flag(!self.has_new(), Flags::IDLE))
+            .with(flag(self.is_ending(), Flags::IDLE))
             .with(flag(last, Flags::LAST));
         out.plane = plane as u8;
         out.destination = self.peer_planes[plane];

@@ -1,6 +1,7 @@
 //! What the rules of T-2 are for, on small work: each of these fails when the rule that it names is taken out.
 //!
-//! The figures on the whole work are `cargo xtask bench cluster`'s; the bounds here leave room for another seed.
+//! The figures on the whole work are `cargo xtask bench cluster`'s. Runs are deterministic: each bound lies between what is found
+//! with the rule and without it.
 
 use osprey_cluster::result::RunResult;
 use osprey_cluster::scenario::Scenario;
@@ -37,9 +38,9 @@ fn ideal_us(senders: u32, bytes: u32) -> f64 {
 fn an_incast_fills_the_line() {
     let result = run("kind = \"incast\"\nsenders = 32\nbytes = 400000", "");
     let over = result.end_us / ideal_us(32, 400_000);
-    assert!(over < 1.035, "completion over ideal is {over:.4}");
+    assert!(over < 1.026, "completion over ideal is {over:.4}");
     assert!(
-        result.counter("Losses") < 1_700,
+        result.counter("Losses") < 1_400,
         "{} losses",
         result.counter("Losses")
     );
@@ -50,15 +51,16 @@ fn an_incast_fills_the_line() {
     );
 }
 
-/// T-2.4, T-2.6: what is under one packet is paced, and probes leave the line to data.
+/// T-2.12: who has sent all of a short message still has its part of the line while much of it may be lost. (A sender that said
+/// "idle" with its whole message on the way made everybody resend at the full rate: 1,017 us in place of 577.)
 #[test]
 fn more_senders_than_a_queue_holds_packets_end_in_time() {
     let result = run(
         "kind = \"incast\"\nsenders = 63\nbytes = 100000",
         "[transport]\npaths = 16",
     );
-    let over = result.end_us / ideal_us(63, 400_000);
-    assert!(over < 1.12, "completion over ideal is {over:.4}");
+    let over = result.end_us / ideal_us(63, 100_000);
+    assert!(over < 1.2, "completion over ideal is {over:.4}");
 }
 
 /// T-2.10: bursts silence many paths at once, and condemn none.
@@ -80,7 +82,7 @@ fn a_dead_spine_costs_what_was_under_way() {
     let result = run("kind = \"permutation\"\nbytes = 8000000", dead);
     assert!(result.counter("Condemned") > 60, "its paths are given up");
     assert!(
-        result.network.lost_data < 700,
+        result.network.lost_data < 610,
         "{} packets lost",
         result.network.lost_data
     );
