@@ -22,7 +22,7 @@ const CONNECTIONS: u64 = 8;
 fn source() -> Source {
     Source::new(
         "frame_request",
-        emit::verilog("frame_request", FrameRequest::new(3)),
+        emit::verilog("frame_request", FrameRequest::new(3, 2)),
     )
 }
 

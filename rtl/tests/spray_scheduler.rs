@@ -11,7 +11,7 @@ use osprey_verilated::{Model, Source, lint};
 use schedule::{Bench, Load, Profile};
 
 fn source() -> Source {
-    let text = emit::verilog("spray_scheduler", SprayScheduler::new(4));
+    let text = emit::verilog("spray_scheduler", SprayScheduler::new(4, 2));
     Source::new("spray_scheduler", text)
 }
 

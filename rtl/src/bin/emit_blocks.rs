@@ -82,10 +82,10 @@ fn write_all(directory: &Path) -> std::io::Result<()> {
         ack_generator = AckGenerator::new(connections + 2);
         ack_hold = AckHold::new();
         work_queue = WorkQueue::new(connections);
-        spray_scheduler = SprayScheduler::new(connections);
+        spray_scheduler = SprayScheduler::new(connections, edge.plane_bits());
         forced_queue = ForcedQueue::new(9, edge.planes);
         segmenter = Segmenter::new(connections);
-        frame_request = FrameRequest::new(connections);
+        frame_request = FrameRequest::new(connections, edge.plane_bits());
         header_builder = HeaderBuilder::new();
         frame_assembler = FrameAssembler::default();
         integrity_tx = IntegrityTx::new();

@@ -18,7 +18,9 @@ pub struct Coverage {
     pub valid: Signal<In, Bit>,
     pub flags: Signal<In, HeaderFlags>,
     pub word: Signal<In, Bits<5>>,
-    pub udp_end: Signal<In, Bits<17>>,
+    /// Bytes from the beat's start to UDP's header, and UDP's length.
+    pub udp_ahead: Signal<In, Bits<17>>,
+    pub udp_length: Signal<In, Bits<16>>,
     pub out_data: Signal<Out, Bits<512>>,
     pub out_first: Signal<Out, Bit>,
     pub out_last: Signal<Out, Bit>,
@@ -36,9 +38,10 @@ pub struct Coverage {
     last6: DFF<Bit>,
     last7: DFF<Bit>,
     last8: DFF<Bit>,
-    /// The covered part of the beat after the headers: from, to.
+    /// Where the covered part of the beat after the headers starts, and how much of UDP is left, if that is known yet.
     from6: DFF<Bits<7>>,
-    to6: DFF<Bits<7>>,
+    remaining6: DFF<Bits<17>>,
+    unknown6: DFF<Bit>,
     to7: DFF<Bits<7>>,
     to8: DFF<Bits<7>>,
     /// Where the addresses and the port stand in this beat.
@@ -47,10 +50,10 @@ pub struct Coverage {
     keep7: DFF<Bits<64>>,
     /// The frame's last covered beat has gone by.
     done: DFF<Bit>,
-    passed: Signal<Local, Bits<17>>,
-    remaining: Signal<Local, Bits<17>>,
     over: Signal<Local, Bit>,
-    unknown: Signal<Local, Bit>,
+    whole: Signal<Local, Bit>,
+    ends: Signal<Local, Bit>,
+    cut: Signal<Local, Bits<64>>,
     word7: Signal<Local, Bits<7>>,
     place: Signal<Local, Bits<6>>,
     second: Signal<Local, Bit>,
@@ -66,7 +69,7 @@ impl Logic for Coverage {
     fn update(&mut self) {
         dff_setup!(
             self, clock, data6, data7, valid6, valid7, valid8, first6, first7, first8, last6,
-            last7, last8, from6, to6, to7, to8, address6, port6, keep7, done
+            last7, last8, from6, remaining6, unknown6, to7, to8, address6, port6, keep7, done
         );
         self.ones.next = 0xffff_ffff_ffff_ffff_u64.into();
         // Where the transport header starts in this beat: bytes 4 * word + 6 of the frame.
@@ -81,26 +84,9 @@ impl Logic for Coverage {
         if (self.info.val().index == 1) & (self.word.val() >= 15) {
             self.from6.d.next = (self.word7.val() << 2) - 58;
         }
-        // How much of UDP is left, if that is known yet.
-        self.passed.next = bit_cast::<17, 8>(self.info.val().index) << 6;
-        self.remaining.next = self.udp_end.val() - self.passed.val();
-        self.over.next = self.remaining.val().get_bit(16);
-        self.unknown.next = self.word.val().get_bit(4) & (self.info.val().index == 0);
-        self.to6.d.next = self.remaining.val().get_bits::<7>(0);
+        self.remaining6.d.next = self.udp_ahead.val() + bit_cast::<17, 16>(self.udp_length.val());
+        self.unknown6.d.next = self.word.val().get_bit(4) & (self.info.val().index == 0);
         self.last6.d.next = self.info.val().last;
-        if self.remaining.val() <= 64 {
-            self.last6.d.next = true;
-        } else {
-            self.to6.d.next = 64.into();
-        }
-        if self.over.val() {
-            self.to6.d.next = 0.into();
-            self.last6.d.next = true;
-        }
-        if self.unknown.val() {
-            self.to6.d.next = 64.into();
-            self.last6.d.next = self.info.val().last;
-        }
         // Addresses: 8 bytes from 26 on in IPv4, 32 from 22 on in IPv6, 4 later for each tag.
         self.ones_of_address.next = 0xff.into();
         self.address_start.next = (bit_cast::<6, 2>(self.flags.val().vlans) << 2) + 26;
@@ -125,19 +111,32 @@ impl Logic for Coverage {
         self.valid6.d.next = self.valid.val() & !self.reset.val();
         self.first6.d.next = self.info.val().first;
 
+        // UDP ends before this beat, in it, or goes on behind it.
+        self.over.next = self.remaining6.q.val().get_bit(16) & !self.unknown6.q.val();
+        self.whole.next = self.unknown6.q.val()
+            | ((self.remaining6.q.val() > 64) & !self.remaining6.q.val().get_bit(16));
+        self.ends.next = self.last6.q.val() | !self.whole.val();
         self.sends.next = self.valid6.q.val() & (self.first6.q.val() | !self.done.q.val());
         if self.valid6.q.val() {
-            self.done.d.next = self.last6.q.val() | (self.done.q.val() & !self.first6.q.val());
+            self.done.d.next = self.ends.val() | (self.done.q.val() & !self.first6.q.val());
         }
-        self.keep7.d.next = ((self.ones.val() << self.from6.q.val())
-            & !(self.ones.val() << self.to6.q.val()))
+        self.cut.next = self.ones.val() << self.remaining6.q.val().get_bits::<7>(0);
+        self.to7.d.next = self.remaining6.q.val().get_bits::<7>(0);
+        if self.whole.val() {
+            self.cut.next = 0.into();
+            self.to7.d.next = 64.into();
+        }
+        if self.over.val() {
+            self.cut.next = self.ones.val();
+            self.to7.d.next = 0.into();
+        }
+        self.keep7.d.next = ((self.ones.val() << self.from6.q.val()) & !self.cut.val())
             | self.address6.q.val()
             | self.port6.q.val();
         self.data7.d.next = self.data6.q.val();
         self.valid7.d.next = self.sends.val();
         self.first7.d.next = self.first6.q.val();
-        self.last7.d.next = self.last6.q.val();
-        self.to7.d.next = self.to6.q.val();
+        self.last7.d.next = self.ends.val();
 
         self.mask.clock.next = self.clock.val();
         self.mask.data.next = self.data7.q.val();

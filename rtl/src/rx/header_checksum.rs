@@ -23,8 +23,10 @@ pub struct HeaderChecksum {
     words: Signal<Local, Bits<41>>,
     here: Signal<Local, Bits<32>>,
     keep: Signal<Local, Bits<64>>,
-    sum: [Signal<Local, Bits<18>>; 8],
-    term: Signal<Local, Bits<16>>,
+    words4: [Signal<Local, Bits<16>>; 4],
+    even: Signal<Local, Bits<34>>,
+    odd: Signal<Local, Bits<34>>,
+    two: Signal<Local, Bits<34>>,
     valid1: DFF<Bit>,
     valid2: DFF<Bit>,
     valid3: DFF<Bit>,
@@ -35,8 +37,10 @@ pub struct HeaderChecksum {
     pairs: [DFF<Bits<20>>; 4],
     part: Signal<Local, Bits<18>>,
     other: Signal<Local, Bits<18>>,
-    pair: Signal<Local, Bits<20>>,
-    together: Signal<Local, Bits<22>>,
+    lower: Signal<Local, Bits<42>>,
+    upper: Signal<Local, Bits<42>>,
+    four: Signal<Local, Bits<42>>,
+    sum_before: Signal<Local, Bits<22>>,
     total: DFF<Bits<22>>,
     low: Signal<Local, Bits<16>>,
     high: Signal<Local, Bits<6>>,
@@ -77,18 +81,21 @@ impl Logic for HeaderChecksum {
         self.valid1.d.next = self.valid.val();
         self.first1.d.next = self.info.val().first;
 
-        // Four words each, then two of these.
+        // Four words each, then two of these. Two sums lie side by side in one adder, which keeps the mapper from
+        // adding four words at once out of twice the LUTs.
         for i in 0..8 {
-            self.term.next = self.header.masked.val().get_bits::<16>(64 * i);
-            self.sum[i].next = bit_cast::<18, 16>(self.term.val());
-            self.term.next = self.header.masked.val().get_bits::<16>(64 * i + 16);
-            self.sum[i].next = self.sum[i].val() + bit_cast::<18, 16>(self.term.val());
-            self.term.next = self.header.masked.val().get_bits::<16>(64 * i + 32);
-            self.sum[i].next = self.sum[i].val() + bit_cast::<18, 16>(self.term.val());
-            self.term.next = self.header.masked.val().get_bits::<16>(64 * i + 48);
-            self.sum[i].next = self.sum[i].val() + bit_cast::<18, 16>(self.term.val());
+            self.words4[0].next = self.header.masked.val().get_bits::<16>(64 * i);
+            self.words4[1].next = self.header.masked.val().get_bits::<16>(64 * i + 16);
+            self.words4[2].next = self.header.masked.val().get_bits::<16>(64 * i + 32);
+            self.words4[3].next = self.header.masked.val().get_bits::<16>(64 * i + 48);
+            self.even.next = (bit_cast::<34, 16>(self.words4[2].val()) << 17)
+                | bit_cast::<34, 16>(self.words4[0].val());
+            self.odd.next = (bit_cast::<34, 16>(self.words4[3].val()) << 17)
+                | bit_cast::<34, 16>(self.words4[1].val());
+            self.two.next = self.even.val() + self.odd.val();
             self.parts[i].clock.next = self.clock.val();
-            self.parts[i].d.next = self.sum[i].val();
+            self.parts[i].d.next = bit_cast::<18, 17>(self.two.val().get_bits::<17>(0))
+                + bit_cast::<18, 17>(self.two.val().get_bits::<17>(17));
         }
         self.valid2.d.next = self.valid1.q.val();
         self.first2.d.next = self.first1.q.val();
@@ -102,16 +109,19 @@ impl Logic for HeaderChecksum {
         self.valid3.d.next = self.valid2.q.val();
         self.first3.d.next = self.first2.q.val();
 
-        self.together.next = 0.into();
+        self.sum_before.next = 0.into();
         if !self.first3.q.val() {
-            self.together.next = self.total.q.val();
+            self.sum_before.next = self.total.q.val();
         }
-        for i in 0..4 {
-            self.pair.next = self.pairs[i].q.val();
-            self.together.next = self.together.val() + bit_cast::<22, 20>(self.pair.val());
-        }
+        self.lower.next = (bit_cast::<42, 20>(self.pairs[2].q.val()) << 21)
+            | bit_cast::<42, 20>(self.pairs[0].q.val());
+        self.upper.next = (bit_cast::<42, 20>(self.pairs[3].q.val()) << 21)
+            | bit_cast::<42, 20>(self.pairs[1].q.val());
+        self.four.next = self.lower.val() + self.upper.val();
         if self.valid3.q.val() {
-            self.total.d.next = self.together.val();
+            self.total.d.next = self.sum_before.val()
+                + bit_cast::<22, 21>(self.four.val().get_bits::<21>(0))
+                + bit_cast::<22, 21>(self.four.val().get_bits::<21>(21));
         }
 
         // Fold once; the second fold can only add the carry.

@@ -1,14 +1,12 @@
-//! Ethernet, VLAN, IP and UDP: where the transport header starts and what the headers before it say.
+//! Ethernet, VLAN and IP: where the transport header starts and what the headers before UDP say.
 //!
-//! Every field is taken where it stands: the network header starts at one of three places (0-2 VLAN tags), the UDP
-//! port and length at a multiple of four bytes. Fields of the first beat are held until the next frame's first beat
+//! Every field is taken where it stands: the network header starts at one of three places (0-2 VLAN tags). Fields of the first beat are held until the next frame's first beat
 //! comes, so they are right for every beat of a frame. Bytes that a frame does not have count as zero. Outputs are 6
 //! cycles behind the inputs, `checksum_ok` 10; 1 beat a cycle.
 
 use super::ethernet_fields::EthernetFields;
 use super::header_checksum::HeaderChecksum;
 use super::ip_fields::{HeaderFlags, IpFields};
-use super::udp_fields::UdpFields;
 use crate::stream::BeatInfo;
 use rust_hdl::prelude::*;
 
@@ -23,22 +21,23 @@ pub struct HeaderFields {
     /// Octet 0 in bits 7:0.
     pub own_mac: [Signal<In, Bits<48>>; 4],
     pub own_ip: [Signal<In, Bits<32>>; 4],
-    pub udp_port: Signal<In, Bits<16>>,
+    /// The beat and `word` two cycles before they leave.
+    pub early_data: Signal<Out, Bits<512>>,
+    pub early_word: Signal<Out, Bits<5>>,
     pub out_data: Signal<Out, Bits<512>>,
     pub out_info: Signal<Out, BeatInfo>,
     pub out_valid: Signal<Out, Bit>,
     pub flags: Signal<Out, HeaderFlags>,
-    pub port_ok: Signal<Out, Bit>,
     /// The 32-bit word of the frame that holds UDP port and length; the transport header starts 6 bytes behind it.
     pub word: Signal<Out, Bits<5>>,
-    pub udp_length: Signal<Out, Bits<16>>,
-    /// Bytes from the frame's start to the end of UDP and of IP.
-    pub udp_end: Signal<Out, Bits<17>>,
+    /// Bytes from the frame's and from the beat's start to UDP's header, the latter negative in later beats.
+    pub udp_start: Signal<Out, Bits<17>>,
+    pub udp_ahead: Signal<Out, Bits<17>>,
+    /// Bytes from the frame's start to the end of IP.
     pub ip_end: Signal<Out, Bits<17>>,
     pub checksum_ok: Signal<Out, Bit>,
     ethernet: EthernetFields,
     ip: IpFields,
-    udp: UdpFields,
     checksum: HeaderChecksum,
     data0: DFF<Bits<512>>,
     data1: DFF<Bits<512>>,
@@ -64,6 +63,10 @@ pub struct HeaderFields {
     word5: DFF<Bits<5>>,
     ip_end4: DFF<Bits<17>>,
     ip_end5: DFF<Bits<17>>,
+    start4: Signal<Local, Bits<17>>,
+    passed4: Signal<Local, Bits<17>>,
+    start5: DFF<Bits<17>>,
+    ahead5: DFF<Bits<17>>,
     sum_start: Signal<Local, Bits<6>>,
     sum_end: Signal<Local, Bits<6>>,
 }
@@ -74,9 +77,9 @@ impl Logic for HeaderFields {
         dff_setup!(
             self, clock, data0, data1, data2, data3, data4, data5, info0, info1, info2, info3,
             info4, info5, valid0, valid1, valid2, valid3, valid4, valid5, flags4, flags5, word4,
-            word5, ip_end4, ip_end5
+            word5, ip_end4, ip_end5, start5, ahead5
         );
-        clock!(self, clock, ethernet, ip, udp, checksum);
+        clock!(self, clock, ethernet, ip, checksum);
         self.data0.d.next = self.data.val();
         self.data1.d.next = self.data0.q.val();
         self.data2.d.next = self.data1.q.val();
@@ -119,12 +122,15 @@ impl Logic for HeaderFields {
         self.ip_end4.d.next = self.ip.ip_end.val();
         self.ip_end5.d.next = self.ip_end4.q.val();
 
-        self.udp.data.next = self.data3.q.val();
-        self.udp.info.next = self.info3.q.val();
-        self.udp.valid.next = self.valid3.q.val();
-        self.udp.word.next = self.ip.word.val();
-        self.udp.word_later.next = self.word4.q.val();
-        self.udp.udp_port.next = self.udp_port.val();
+        // UDP starts two bytes before the word.
+        self.start4.next = (bit_cast::<17, 5>(self.word4.q.val()) << 2) - 2;
+        self.passed4.next = bit_cast::<17, 8>(self.info4.q.val().index) << 6;
+        self.start5.d.next = self.start4.val();
+        self.ahead5.d.next = self.start4.val() - self.passed4.val();
+        self.udp_start.next = self.start5.q.val();
+        self.udp_ahead.next = self.ahead5.q.val();
+        self.early_data.next = self.data3.q.val();
+        self.early_word.next = self.ip.word.val();
 
         // The header's 16-bit words: from 7 plus two for each tag, to one before the UDP header's first.
         self.sum_start.next = (bit_cast::<6, 2>(self.ip.flags.val().vlans) << 1) + 7;
@@ -141,9 +147,6 @@ impl Logic for HeaderFields {
         self.flags.next = self.flags5.q.val();
         self.word.next = self.word5.q.val();
         self.ip_end.next = self.ip_end5.q.val();
-        self.port_ok.next = self.udp.port_ok.val();
-        self.udp_length.next = self.udp.length.val();
-        self.udp_end.next = self.udp.udp_end.val();
         self.checksum_ok.next = self.checksum.ok.val();
     }
 }

@@ -3,12 +3,13 @@
 //! Three things leave for each frame, each in the order of the frames: the transport's beats, with the transport header
 //! at lane 0; the raw beats with the bytes that the CRC does not cover as zero; and, when the frame has ended, a
 //! `ParsedFrame` with the reason to drop it, if there is one. Beats of a frame to be dropped leave all the same.
-//! Knows nothing of the transport header. 10 cycles from beat to beat out, no gap added.
+//! Knows nothing of the transport header. 8 cycles from beat to beat out, no gap added.
 
 use super::coverage::Coverage;
 use super::header_fields::HeaderFields;
 use super::ip_fields::HeaderFlags;
 use super::repacker::Repacker;
+use super::udp_fields::UdpFields;
 use super::verdict::Verdict;
 use crate::bundle;
 use crate::stream::BeatInfo;
@@ -54,9 +55,12 @@ pub struct Parser {
     fields: HeaderFields,
     coverage: Coverage,
     repacker: Repacker,
+    udp: UdpFields,
     verdict: Verdict,
     ip_ok6: DFF<Bit>,
-    udp_ok6: DFF<Bit>,
+    udp_end6: DFF<Bits<17>>,
+    ip_end6: DFF<Bits<17>>,
+    long_enough6: DFF<Bit>,
     ip_ok7: DFF<Bit>,
     udp_ok7: DFF<Bit>,
     ip_ok8: DFF<Bit>,
@@ -79,7 +83,11 @@ pub struct Parser {
     bytes7: DFF<Bits<14>>,
     bytes8: DFF<Bits<14>>,
     bytes9: DFF<Bits<14>>,
+    beats7: DFF<Bits<8>>,
+    beats8: DFF<Bits<8>>,
     beats9: DFF<Bits<8>>,
+    ended7: DFF<Bit>,
+    ended8: DFF<Bit>,
     ended9: DFF<Bit>,
     frame_out: DFF<ParsedFrame>,
     frame_valid_out: DFF<Bit>,
@@ -100,9 +108,15 @@ impl Logic for Parser {
             info9,
             bytes9,
             beats9,
+            beats7,
+            beats8,
+            ended7,
+            ended8,
             ended9,
             ip_ok6,
-            udp_ok6,
+            udp_end6,
+            ip_end6,
+            long_enough6,
             ip_ok7,
             udp_ok7,
             ip_ok8,
@@ -122,14 +136,13 @@ impl Logic for Parser {
             frame_out,
             frame_valid_out
         );
-        clock!(self, clock, fields, coverage, repacker);
+        clock!(self, clock, fields, coverage, repacker, udp);
         self.fields.reset.next = self.reset.val();
         self.coverage.reset.next = self.reset.val();
         self.repacker.reset.next = self.reset.val();
         self.fields.data.next = self.data.val();
         self.fields.info.next = self.info.val();
         self.fields.valid.next = self.valid.val();
-        self.fields.udp_port.next = self.udp_port.val();
         for i in 0..4 {
             self.fields.own_mac[i].next = self.own_mac[i].val();
             self.fields.own_ip[i].next = self.own_ip[i].val();
@@ -139,17 +152,23 @@ impl Logic for Parser {
         self.coverage.valid.next = self.fields.out_valid.val();
         self.coverage.flags.next = self.fields.flags.val();
         self.coverage.word.next = self.fields.word.val();
-        self.coverage.udp_end.next = self.fields.udp_end.val();
+        self.coverage.udp_ahead.next = self.fields.udp_ahead.val();
+        self.coverage.udp_length.next = self.udp.length.val();
         self.covered_data.next = self.coverage.out_data.val();
         self.covered_first.next = self.coverage.out_first.val();
         self.covered_last.next = self.coverage.out_last.val();
         self.covered_bytes.next = self.coverage.out_bytes.val();
         self.covered_valid.next = self.coverage.out_valid.val();
-        self.repacker.data.next = self.fields.out_data.val();
+        self.repacker.data.next = self.fields.early_data.val();
+        self.repacker.word.next = self.fields.early_word.val();
         self.repacker.info.next = self.fields.out_info.val();
         self.repacker.valid.next = self.fields.out_valid.val();
-        self.repacker.word.next = self.fields.word.val();
-        self.repacker.udp_length.next = self.fields.udp_length.val();
+        self.repacker.udp_length.next = self.udp.length.val();
+        self.udp.turned.next = self.repacker.turned.val();
+        self.udp.info.next = self.fields.out_info.val();
+        self.udp.valid.next = self.fields.out_valid.val();
+        self.udp.second.next = self.fields.word.val().get_bit(4);
+        self.udp.udp_port.next = self.udp_port.val();
         self.packet_data.next = self.repacker.out_data.val();
         self.packet_first.next = self.repacker.out_first.val();
         self.packet_last.next = self.repacker.out_last.val();
@@ -162,12 +181,15 @@ impl Logic for Parser {
         self.ip_ok7.d.next = self.ip_ok6.q.val();
         self.ip_ok8.d.next = self.ip_ok7.q.val();
         self.ip_ok9.d.next = self.ip_ok8.q.val();
-        self.udp_ok6.d.next = (self.fields.udp_end.val() <= self.fields.ip_end.val())
-            & (self.fields.udp_length.val() >= 28);
-        self.udp_ok7.d.next = self.udp_ok6.q.val();
+        self.udp_end6.d.next =
+            self.fields.udp_start.val() + bit_cast::<17, 16>(self.udp.length.val());
+        self.ip_end6.d.next = self.fields.ip_end.val();
+        self.long_enough6.d.next = self.udp.length.val() >= 28;
+        self.udp_ok7.d.next =
+            (self.udp_end6.q.val() <= self.ip_end6.q.val()) & self.long_enough6.q.val();
         self.udp_ok8.d.next = self.udp_ok7.q.val();
         self.udp_ok9.d.next = self.udp_ok8.q.val();
-        self.port_ok6.d.next = self.fields.port_ok.val();
+        self.port_ok6.d.next = self.udp.port_ok.val();
         self.port_ok7.d.next = self.port_ok6.q.val();
         self.port_ok8.d.next = self.port_ok7.q.val();
         self.port_ok9.d.next = self.port_ok8.q.val();
@@ -179,14 +201,18 @@ impl Logic for Parser {
         self.info7.d.next = self.info6.q.val();
         self.info8.d.next = self.info7.q.val();
         self.info9.d.next = self.info8.q.val();
-        self.bytes_here.next = self.fields.udp_length.val() - 12;
+        self.bytes_here.next = self.udp.length.val() - 12;
         self.bytes6.d.next = self.bytes_here.val().get_bits::<14>(0);
         self.bytes7.d.next = self.bytes6.q.val();
         self.bytes8.d.next = self.bytes7.q.val();
         self.bytes9.d.next = self.bytes8.q.val();
 
-        self.beats9.d.next = self.repacker.frame_beats.val();
-        self.ended9.d.next = self.repacker.frame_end.val();
+        self.beats7.d.next = self.repacker.frame_beats.val();
+        self.beats8.d.next = self.beats7.q.val();
+        self.beats9.d.next = self.beats8.q.val();
+        self.ended7.d.next = self.repacker.frame_end.val();
+        self.ended8.d.next = self.ended7.q.val();
+        self.ended9.d.next = self.ended8.q.val();
 
         self.verdict.flags.next = self.flags9.q.val();
         self.verdict.info.next = self.info9.q.val();

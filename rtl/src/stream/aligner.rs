@@ -4,8 +4,8 @@
 //! there are; the beats of successive jobs follow each other on the input. Output lanes outside the run are zero and have
 //! no strobe. Each input beat is turned by the difference of the lanes; an output beat is the end of the turned beat before
 //! and the start of this one. If the run moves down, the first input beat gives no output, and shares its cycle with
-//! the last output of the job before. There is no stall inside: input is taken while the output FIFO has room for all that
-//! is under way. 6 cycles from beat to beat; 1 beat a cycle, one more at a job's end if the next cannot share it.
+//! the last output of the job before. There is no stall inside: a beat is taken when the output FIFO
+//! will have room for all that is under way, counted to the beat. 6 cycles from beat to beat; 1 beat a cycle, one more at a job's end if the next cannot share it.
 
 use super::{LaneMask, LaneMerge, SmallFifo};
 use crate::bundle;
@@ -70,7 +70,12 @@ pub struct Aligner {
     /// The job before still has a beat to flush in the cycle after its last.
     flushing: DFF<Bit>,
     beat: Signal<Local, AlignedBeat>,
-    room: DFF<Bit>,
+    /// Output beats that have been promised and are not gone yet.
+    owed: DFF<Bits<5>>,
+    popped: DFF<Bit>,
+    promised: Signal<Local, Bits<5>>,
+    gone: Signal<Local, Bits<5>>,
+    room: Signal<Local, Bit>,
     first: Signal<Local, Bit>,
     clash: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
@@ -80,10 +85,10 @@ pub struct Aligner {
 }
 
 impl Aligner {
-    /// With no more places than the way through needs.
+    /// With no more places than the way through needs: 8 cycles there, and 2 until a place is known to be free.
     pub fn new() -> Self {
         Self {
-            fifo: SmallFifo::new(5),
+            fifo: SmallFifo::new(4),
             ..Self::default()
         }
     }
@@ -92,7 +97,7 @@ impl Aligner {
 impl Logic for Aligner {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, active, plan, taken, flushing, room);
+        dff_setup!(self, clock, active, plan, taken, flushing, owed, popped);
         clock!(self, clock, merge, fifo, planner);
         self.fifo.reset.next = self.reset.val();
         self.merge.reset.next = self.reset.val();
@@ -101,16 +106,25 @@ impl Logic for Aligner {
         self.planner.job_valid.next = self.job_valid.val();
         self.job_ready.next = self.planner.job_ready.val();
 
-        // Take a beat for the job at hand. 32 places less 8 that may be under way and 2 for the age of `room`.
-        self.room.d.next = self.fifo.level.val() <= 22;
+        // Take a beat for the job at hand. It gives two output beats at most, and there are 16 places.
+        self.room.next = self.owed.q.val() <= 14;
         self.first.next = self.taken.q.val() == 0;
         self.clash.next = self.flushing.q.val() & self.first.val() & !self.plan.q.val().skip;
-        self.in_ready.next = self.active.q.val() & self.room.q.val() & !self.clash.val();
+        self.in_ready.next = self.active.q.val() & self.room.val() & !self.clash.val();
         self.take.next =
-            self.active.q.val() & self.room.q.val() & !self.clash.val() & self.in_valid.val();
+            self.active.q.val() & self.room.val() & !self.clash.val() & self.in_valid.val();
         self.counted.next = self.taken.q.val() + 1;
         self.ends.next = self.take.val() & (self.counted.val() == self.plan.q.val().beats_in);
         self.flushing.d.next = self.ends.val() & self.plan.q.val().flush;
+        self.promised.next = 0.into();
+        if self.take.val() & !(self.first.val() & self.plan.q.val().skip) {
+            self.promised.next = 1.into();
+        }
+        if self.ends.val() & self.plan.q.val().flush {
+            self.promised.next = self.promised.val() + 1;
+        }
+        self.gone.next = bit_cast::<5, 1>(self.popped.q.val().into());
+        self.owed.d.next = self.owed.q.val() + self.promised.val() - self.gone.val();
         if self.take.val() {
             self.taken.d.next = self.counted.val();
         }
@@ -143,9 +157,11 @@ impl Logic for Aligner {
         self.out_last.next = self.fifo.read_data.val().last;
         self.out_valid.next = self.fifo.read_valid.val();
         self.fifo.read_ready.next = self.out_ready.val();
+        self.popped.d.next = self.fifo.read_valid.val() & self.out_ready.val() & !self.reset.val();
         if self.reset.val() {
             self.active.d.next = false;
             self.flushing.d.next = false;
+            self.owed.d.next = 0.into();
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::stream::{Ram, SmallFifo};
 use crate::tx::ack_generator::AckFrame;
 use crate::tx::ack_processor::AckedPacket;
 use crate::tx::header_builder::FrameRequest as Request;
+use crate::tx::path_words::plane_ram;
 use crate::tx::segmenter::Outgoing;
 use rust_hdl::prelude::*;
 
@@ -167,10 +168,10 @@ pub struct FrameRequest {
 }
 
 impl FrameRequest {
-    /// For `1 << connection_bits` connections.
-    pub fn new(connection_bits: usize) -> Self {
+    /// For `1 << connection_bits` connections of `1 << plane_bits` planes.
+    pub fn new(connection_bits: usize, plane_bits: usize) -> Self {
         Self {
-            routes: Ram::new(connection_bits + 2),
+            routes: plane_ram(connection_bits, plane_bits),
             entropies: Ram::new(connection_bits + 5),
             peers: Ram::new(connection_bits),
             marks: SmallFifo::new(5),

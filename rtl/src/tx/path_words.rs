@@ -19,6 +19,18 @@ pub(crate) fn path_ram<D: Synth, const A: usize>(
     )
 }
 
+/// A memory of one word a (connection, plane). The address is a pair without its path.
+pub(crate) fn plane_ram<D: Synth, const A: usize>(
+    connection_bits: usize,
+    plane_bits: usize,
+) -> Ram<D, A> {
+    Ram::with_gap(
+        connection_bits + plane_bits,
+        plane_bits,
+        PLANE_BITS - plane_bits,
+    )
+}
+
 /// log2 of the paths a plane.
 const PATH_BITS: usize = 3;
 /// Of a plane's number in a pair.

@@ -13,6 +13,7 @@ use crate::stream::Ram;
 use crate::tx::ack_processor::{AckedUpdate, Forced, LogEntry, PacketRecord, PathSent};
 use crate::tx::connection_turn::ConnectionTurn;
 use crate::tx::path_choice::{PathChoice, PathCounts};
+use crate::tx::path_words::plane_ram;
 use crate::tx::schedule_commit::ScheduleCommit;
 use crate::tx::transmit_credit::TransmitCredit;
 use rust_hdl::prelude::*;
@@ -179,23 +180,23 @@ pub struct SprayScheduler {
 }
 
 impl SprayScheduler {
-    /// For `1 << connection_bits` connections, at most 64.
+    /// For `1 << connection_bits` connections, at most 64, of `1 << plane_bits` planes, 2 or 4.
     ///
     /// # Panics
     /// When there are more.
-    pub fn new(connection_bits: usize) -> Self {
+    pub fn new(connection_bits: usize, plane_bits: usize) -> Self {
         assert!(
-            (1..=6).contains(&connection_bits),
-            "SprayScheduler: connection_bits is {connection_bits}, must be 1..=6"
+            (1..=6).contains(&connection_bits) && (1..=2).contains(&plane_bits),
+            "SprayScheduler: connection_bits is {connection_bits}, must be 1..=6; plane_bits is {plane_bits}, must be 1 or 2"
         );
         Self {
             positions: Ram::new(connection_bits),
             loaded: Ram::new(connection_bits),
             configuration: Ram::new(connection_bits),
             packets: Ram::new(connection_bits + 6),
-            suspects: Ram::new(connection_bits + 2),
-            sents: std::array::from_fn(|_| Ram::new(connection_bits + 2)),
-            ackeds: std::array::from_fn(|_| Ram::new(connection_bits + 2)),
+            suspects: plane_ram(connection_bits, plane_bits),
+            sents: std::array::from_fn(|_| plane_ram(connection_bits, plane_bits)),
+            ackeds: std::array::from_fn(|_| plane_ram(connection_bits, plane_bits)),
             ..Default::default()
         }
     }

@@ -170,14 +170,20 @@ fn median(kept: &Path, flow: &str) -> Result<f64> {
     Ok(clocks[clocks.len() / 2])
 }
 
-/// Runs a tool of the project's environment; what it says on standard error.
+/// Runs a tool of the project's environment; what it says on standard error, which can be followed in `PROGRAM.log`.
 fn tool(folder: &Path, program: &str, arguments: &[&str]) -> Result<String> {
-    let answer = Command::new(run::environment().join("bin").join(program))
+    let log = folder.join(format!("{program}.log"));
+    let errors =
+        std::fs::File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+    Command::new(run::environment().join("bin").join(program))
         .current_dir(folder)
         .args(arguments)
-        .output()
+        .stdout(std::process::Stdio::null())
+        .stderr(errors)
+        .status()
         .with_context(|| format!("cannot run {program}; run `cargo xtask setup`"))?;
-    Ok(String::from_utf8_lossy(&answer.stderr).into_owned())
+    let text = std::fs::read(&log).with_context(|| format!("cannot read {}", log.display()))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn file_name(path: &Path) -> String {
