@@ -16,6 +16,7 @@ fn source() -> Source {
 /// The layout of `FramePlan`, a struct of wires.
 const PLAN: &[(&str, usize)] = &[
     ("plane", 2),
+    ("rows", 2),
     ("header_beats", 2),
     ("beats", 7),
     ("last_bytes", 7),
@@ -61,6 +62,7 @@ fn case(stall: &mut Stall) -> Case {
     let plane = stall.below(4);
     let plan = Record::new(PLAN)
         .with("plane", plane)
+        .with("rows", header_bytes.div_ceil(64))
         .with("header_beats", bare)
         .with("beats", frame.len().div_ceil(64))
         .with("last_bytes", (frame.len() - 1) % 64 + 1);
@@ -77,6 +79,8 @@ struct Bench {
     model: Model,
     stall: Stall,
     cases: VecDeque<Case>,
+    /// Header beats of the frames whose plans were taken.
+    rows: VecDeque<Vec<u8>>,
     payload: VecDeque<(Vec<u8>, u64)>,
     expected: VecDeque<(u64, Vec<u8>)>,
     partial: Vec<u8>,
@@ -97,9 +101,10 @@ impl Bench {
         let (valid, beat) = (self.stall.chance(chances[0]), self.stall.chance(chances[1]));
         input("plan_valid").set(valid);
         input("plan").set_record(&self.cases[0].plan);
-        let mut header = self.cases[0].header.clone();
-        header.resize(192, 0);
-        input("header").set_bytes(&header);
+        // Behind the last row stands what belongs to another frame.
+        let row = self.rows.front().cloned().unwrap_or_default();
+        let fill = self.stall.bytes(64 - row.len());
+        input("row").set_bytes(&[row, fill].concat());
         // Of a frame that is not begun no payload is taken: it may be shown.
         input("payload_valid").set(beat && !self.payload.is_empty());
         if let Some((bytes, strobe)) = self.payload.front() {
@@ -110,9 +115,14 @@ impl Bench {
 
     fn check(&mut self) {
         let output = |name: &str| self.model.output(name);
-        if self.model.input("plan_valid").is_set() && output("plan_ready").is_set() {
-            self.cases.pop_front();
+        if output("row_ready").is_set() {
+            self.rows.pop_front().expect("a row too many");
         }
+        if self.model.input("plan_valid").is_set() && output("plan_ready").is_set() {
+            let case = self.cases.pop_front().expect("it was shown");
+            self.rows.extend(case.header.chunks(64).map(<[u8]>::to_vec));
+        }
+
         if self.model.input("payload_valid").is_set() && output("payload_ready").is_set() {
             self.payload.pop_front();
         }
@@ -162,6 +172,7 @@ fn run(seed: u64) {
         model,
         stall: Stall::new(seed),
         cases: VecDeque::new(),
+        rows: VecDeque::new(),
         payload: VecDeque::new(),
         expected: VecDeque::new(),
         partial: Vec::new(),

@@ -20,6 +20,7 @@ fn source() -> Source {
 /// The layout of `FramePlan`, a struct of wires.
 const PLAN: &[(&str, usize)] = &[
     ("plane", 2),
+    ("rows", 2),
     ("header_beats", 2),
     ("beats", 7),
     ("last_bytes", 7),
@@ -28,7 +29,7 @@ const PLAN: &[(&str, usize)] = &[
 #[derive(Debug)]
 struct Expected {
     header: Vec<u8>,
-    plan: [u64; 4],
+    plan: [u64; 5],
 }
 
 struct Case {
@@ -117,7 +118,13 @@ fn case(stall: &mut Stall) -> Case {
         request,
         expected: Expected {
             header: if kind == 2 { Vec::new() } else { header },
-            plan: [plane, bare, total.div_ceil(64), (total - 1) % 64 + 1],
+            plan: [
+                plane,
+                header_bytes.div_ceil(64),
+                bare,
+                total.div_ceil(64),
+                (total - 1) % 64 + 1,
+            ],
         },
         job: (payload > 0).then_some([lane, header_bytes % 64, payload]),
     }
@@ -127,7 +134,8 @@ fn run(seed: u64) {
     let model = Model::build(&source()).unwrap();
     let mut stall = Stall::new(seed);
     let mut offer = Offer::new(&model, "request");
-    let [plan_ready, job_ready] = ["plan_ready", "job_ready"].map(|name| model.input(name));
+    let [plan_ready, job_ready, row_ready] =
+        ["plan_ready", "job_ready", "row_ready"].map(|name| model.input(name));
     let chances = [
         [100, 100, 100],
         [100, 30, 100],
@@ -137,6 +145,8 @@ fn run(seed: u64) {
     model.input("request_valid").set(0);
     model.reset();
     let (mut plans, mut jobs, mut through) = (VecDeque::new(), VecDeque::new(), 0);
+    // Rows of frames whose plan was taken, in or after the cycle of the plan.
+    let mut due: VecDeque<Vec<u8>> = VecDeque::new();
     while through < 1_500 {
         assert!(model.cycles() < 100_000, "hangs");
         if offer.queue.is_empty() {
@@ -148,17 +158,20 @@ fn run(seed: u64) {
         offer.drive(&mut stall, chances[0]);
         plan_ready.set(stall.chance(chances[1]));
         job_ready.set(stall.chance(chances[2]));
+        row_ready.set(!due.is_empty());
         model.eval();
         offer.taken();
+        if let Some(row) = due.pop_front() {
+            assert_eq!(model.output("row").bytes()[..row.len()], row);
+        }
         if model.output("plan_valid").is_set() && plan_ready.is_set() {
             let expected: Expected = plans.pop_front().expect("a plan too many");
             let plan = model.output("plan").record(PLAN);
             assert_eq!(
-                ["plane", "header_beats", "beats", "last_bytes"].map(|name| plan.get(name)),
+                ["plane", "rows", "header_beats", "beats", "last_bytes"].map(|name| plan.get(name)),
                 expected.plan
             );
-            let header = model.output("header").bytes();
-            assert_eq!(header[..expected.header.len()], expected.header);
+            due.extend(expected.header.chunks(64).map(<[u8]>::to_vec));
             through += 1;
         }
         if model.output("job_valid").is_set() && job_ready.is_set() {

@@ -46,11 +46,11 @@ macro_rules! fifo {
             /// A FIFO of `1 << depth_bits` words.
             ///
             /// # Panics
-            /// When the depth does not lie in 2 ..= 32768 words.
+            /// When the depth does not lie in 2 ..= 16384 words.
             pub fn new(depth_bits: usize) -> Self {
                 assert!(
-                    (1..LEVEL_BITS).contains(&depth_bits),
-                    concat!(stringify!($name), ": depth_bits is {}, must be 1..=15"),
+                    (1..LEVEL_BITS - 1).contains(&depth_bits),
+                    concat!(stringify!($name), ": depth_bits is {}, must be 1..=14"),
                     depth_bits
                 );
                 Self {
@@ -106,13 +106,15 @@ fn block_memory(width: usize, depth_bits: u64) -> String {
     reg [{depth_bits}:0] waiting;
     reg [{top}:0] fetched;
     reg fetched_valid;
+    reg [{depth_bits}:0] held;
+    always @(*) level = {{{spare}'d0, held}};
     wire push = write_enable && !full;
     wire pop = read_valid && read_ready;
     wire move = fetched_valid && (!read_valid || read_ready);
     wire fetch = (waiting != 0) && (!fetched_valid || move);
     initial begin
       write_at = 0; read_at = 0; waiting = 0; fetched_valid = 0; fetched = 0;
-      read_valid = 0; read_data = 0; level = 0; full = 0;
+      read_valid = 0; read_data = 0; held = 0; full = 0;
     end
     always @(posedge clock) begin
       if (push) mem[write_at] <= write_data;
@@ -120,24 +122,23 @@ fn block_memory(width: usize, depth_bits: u64) -> String {
       if (move) read_data <= fetched;
       if (push) write_at <= write_at + 1'b1;
       if (fetch) read_at <= read_at + 1'b1;
-      if (push && !fetch) waiting <= waiting + 1'b1;
-      else if (!push && fetch) waiting <= waiting - 1'b1;
+      if (push != fetch) waiting <= waiting + {{{{{depth_bits}{{fetch}}}}, 1'b1}};
       fetched_valid <= fetch || (fetched_valid && !move);
       read_valid <= move || (read_valid && !read_ready);
+      if (push != pop) held <= held + {{{{{depth_bits}{{pop}}}}, 1'b1}};
       if (push && !pop) begin
-        level <= level + 16'd1;
-        full <= level == 16'd{almost};
+        full <= held == {almost};
       end else if (!push && pop) begin
-        level <= level - 16'd1;
         full <= 1'b0;
       end
       if (reset) begin
         write_at <= 0; read_at <= 0; waiting <= 0; fetched_valid <= 0;
-        read_valid <= 0; level <= 0; full <= 0;
+        read_valid <= 0; held <= 0; full <= 0;
       end
     end
 ",
-        almost = depth - 1
+        almost = depth - 1,
+        spare = LEVEL_BITS as u64 - 1 - depth_bits,
     )
 }
 
@@ -148,32 +149,34 @@ fn lut_memory(width: usize, depth_bits: u64) -> String {
         "reg [{top}:0] mem [0:{last}];
     reg [{pointer}:0] write_at;
     reg [{pointer}:0] read_at;
+    reg [{depth_bits}:0] held;
     wire push = write_enable && !full;
     wire pop = read_valid && read_ready;
+    always @(*) level = {{{spare}'d0, held}};
     always @(*) read_data = mem[read_at];
     integer i;
     initial begin
-      write_at = 0; read_at = 0; read_valid = 0; level = 0; full = 0;
+      write_at = 0; read_at = 0; read_valid = 0; held = 0; full = 0;
       for (i = 0; i <= {last}; i = i + 1) mem[i] = 0;
     end
     always @(posedge clock) begin
       if (push) mem[write_at] <= write_data;
       if (push) write_at <= write_at + 1'b1;
       if (pop) read_at <= read_at + 1'b1;
+      if (push != pop) held <= held + {{{{{depth_bits}{{pop}}}}, 1'b1}};
       if (push && !pop) begin
-        level <= level + 16'd1;
-        full <= level == 16'd{almost};
+        full <= held == {almost};
         read_valid <= 1'b1;
       end else if (!push && pop) begin
-        level <= level - 16'd1;
         full <= 1'b0;
-        read_valid <= level != 16'd1;
+        read_valid <= held != 1;
       end
       if (reset) begin
-        write_at <= 0; read_at <= 0; read_valid <= 0; level <= 0; full <= 0;
+        write_at <= 0; read_at <= 0; read_valid <= 0; held <= 0; full <= 0;
       end
     end
 ",
-        almost = depth - 1
+        almost = depth - 1,
+        spare = LEVEL_BITS as u64 - 1 - depth_bits,
     )
 }

@@ -13,7 +13,9 @@ use rust_hdl::prelude::*;
 pub struct FrameAssembler {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    pub header: Signal<In, Bits<1536>>,
+    /// The next beat of headers.
+    pub row: Signal<In, Bits<512>>,
+    pub row_ready: Signal<Out, Bit>,
     pub plan: Signal<In, FramePlan>,
     pub plan_valid: Signal<In, Bit>,
     pub plan_ready: Signal<Out, Bit>,
@@ -27,12 +29,13 @@ pub struct FrameAssembler {
     merge: LaneMerge,
     mask: LaneMask,
     active: DFF<Bit>,
-    headers: DFF<Bits<1536>>,
     here: DFF<FramePlan>,
     count: DFF<Bits<8>>,
     /// The beat at hand is the frame's last; it holds payload.
     last: DFF<Bit>,
     bodied: DFF<Bit>,
+    /// It holds headers.
+    headed: DFF<Bit>,
     joined: DFF<Bits<512>>,
     keep: DFF<Bits<64>>,
     joined_info: DFF<BeatInfo>,
@@ -56,11 +59,11 @@ impl Logic for FrameAssembler {
             self,
             clock,
             active,
-            headers,
             here,
             count,
             last,
             bodied,
+            headed,
             joined,
             keep,
             joined_info,
@@ -82,7 +85,7 @@ impl Logic for FrameAssembler {
             self.last.d.next = self.counted2.val() == bit_cast::<8, 7>(self.here.q.val().beats);
             self.bodied.d.next =
                 self.counted.val() >= bit_cast::<8, 2>(self.here.q.val().header_beats);
-            self.headers.d.next = self.headers.q.val() >> 512;
+            self.headed.d.next = self.counted.val() < bit_cast::<8, 2>(self.here.q.val().rows);
             if self.last.q.val() {
                 self.active.d.next = false;
             }
@@ -92,12 +95,13 @@ impl Logic for FrameAssembler {
             self.count.d.next = 0.into();
             self.last.d.next = self.plan.val().beats == 1;
             self.bodied.d.next = self.plan.val().header_beats == 0;
-            self.headers.d.next = self.header.val();
+            self.headed.d.next = self.plan.val().rows != 0;
             self.here.d.next = self.plan.val();
         }
 
         self.merge.chosen.next = self.payload.val();
-        self.merge.other.next = self.headers.q.val().get_bits::<512>(0);
+        self.merge.other.next = self.row.val();
+        self.row_ready.next = self.sends.val() & self.headed.q.val();
         self.merge.select.next = 0.into();
         if self.bodied.q.val() {
             self.merge.select.next = self.payload_strobe.val();

@@ -3,7 +3,8 @@
 //! Ethernet without VLAN, IPv4 without options (TTL 64, do not fragment, ECN-capable), UDP without checksum, then the
 //! transport header that the request brings. Also the job for the payload's way to its lane and the numbers that the
 //! assembler needs. The job leaves early, while the frame waits in a short queue: the payload is then on its way before
-//! the assembler comes to its frame. Four cycles, a request a cycle.
+//! the assembler comes to its frame. The headers wait there in rows of a beat, as the assembler takes them. Four cycles; a
+//! request takes as many as its headers have rows, and at least one.
 
 use crate::bundle;
 use crate::stream::{AlignerJob, Be16, SmallFifo};
@@ -57,7 +58,8 @@ pub struct NetworkHeader {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct FramePlan {
     pub plane: Bits<2>,
-    /// Beats that hold nothing but headers.
+    /// Beats that hold headers, and those that hold nothing but headers.
+    pub rows: Bits<2>,
     pub header_beats: Bits<2>,
     pub beats: Bits<7>,
     /// Valid bytes of the last beat.
@@ -113,8 +115,9 @@ pub struct HeaderBuilder {
     pub request: Signal<In, FrameRequest>,
     pub request_valid: Signal<In, Bit>,
     pub request_ready: Signal<Out, Bit>,
-    /// The headers' bytes.
-    pub header: Signal<Out, Bits<1536>>,
+    /// The next beat of headers. A frame's first is there when its plan is, the others one a cycle after.
+    pub row: Signal<Out, Bits<512>>,
+    pub row_ready: Signal<In, Bit>,
     pub plan: Signal<Out, FramePlan>,
     pub plan_valid: Signal<Out, Bit>,
     pub plan_ready: Signal<In, Bit>,
@@ -122,7 +125,7 @@ pub struct HeaderBuilder {
     pub job_valid: Signal<Out, Bit>,
     pub job_ready: Signal<In, Bit>,
     sums: HeaderSums,
-    headers: SmallFifo<Bits<1232>>,
+    rows: SmallFifo<Bits<512>>,
     plans: SmallFifo<FramePlan>,
     taken: DFF<FrameRequest>,
     taken_valid: DFF<Bit>,
@@ -137,6 +140,13 @@ pub struct HeaderBuilder {
     plan2_valid: DFF<Bit>,
     job2: DFF<AlignerJob>,
     job2_valid: DFF<Bit>,
+    /// Rows of the frame at hand: how many have been written, and how many not yet.
+    written: DFF<Bits<2>>,
+    left: DFF<Bits<2>>,
+    rounded: Signal<Local, Bits<8>>,
+    header_rows: Signal<Local, Bits<2>>,
+    bytes: Signal<Local, Bits<1536>>,
+    row_now: Signal<Local, Bits<512>>,
     free2: Signal<Local, Bit>,
     move1: Signal<Local, Bit>,
     accepts: Signal<Local, Bit>,
@@ -155,7 +165,7 @@ impl HeaderBuilder {
     /// With a queue of eight frames.
     pub fn new() -> Self {
         Self {
-            headers: SmallFifo::new(3),
+            rows: SmallFifo::new(4),
             plans: SmallFifo::new(3),
             ..Self::default()
         }
@@ -180,14 +190,19 @@ impl Logic for HeaderBuilder {
             plan2,
             plan2_valid,
             job2,
-            job2_valid
+            job2_valid,
+            written,
+            left
         );
-        clock!(self, clock, headers, plans);
-        self.headers.reset.next = self.reset.val();
+        clock!(self, clock, rows, plans);
+        self.rows.reset.next = self.reset.val();
         self.plans.reset.next = self.reset.val();
-        // A frame's plan and its aligner job leave separately; both places must be free for the next.
+        // A frame's plan, its aligner job and its rows leave separately; all places must be free for the next. Of the
+        // 16 rows one may be on its way in.
         self.free2.next = (!self.plan2_valid.q.val() | !self.plans.full.val())
-            & (!self.job2_valid.q.val() | self.job_ready.val());
+            & (!self.job2_valid.q.val() | self.job_ready.val())
+            & (self.left.q.val() <= 1)
+            & (self.rows.level.val() <= 12);
         self.move1.next = self.taken_valid.q.val() & self.free2.val();
         self.accepts.next = !self.taken_valid.q.val() | self.move1.val();
         self.request_ready.next = self.accepts.val();
@@ -220,6 +235,12 @@ impl Logic for HeaderBuilder {
         if self.job_ready.val() {
             self.job2_valid.d.next = false;
         }
+        if self.left.q.val().any() {
+            self.left.d.next = self.left.q.val() - 1;
+            self.written.d.next = self.written.q.val() + 1;
+        }
+        self.rounded.next = self.header_bytes.q.val() + 63;
+        self.header_rows.next = self.rounded.val().get_bits::<2>(6);
         if self.move1.val() {
             self.network.d.next.destination_mac = self.taken.q.val().destination_mac;
             self.network.d.next.source_mac = self.taken.q.val().source_mac;
@@ -244,6 +265,9 @@ impl Logic for HeaderBuilder {
             self.network.d.next.udp_checksum = 0.into();
             self.transport.d.next = self.taken.q.val().transport;
             self.plan2_valid.d.next = true;
+            self.left.d.next = self.header_rows.val();
+            self.written.d.next = 0.into();
+            self.plan2.d.next.rows = self.header_rows.val();
             self.plan2.d.next.plane = self.taken.q.val().plane;
             self.plan2.d.next.header_beats = self.header_bytes.q.val().get_bits::<2>(6);
             if self.payload.q.val() == 0 {
@@ -257,11 +281,19 @@ impl Logic for HeaderBuilder {
             self.job2.d.next.length = self.payload.q.val();
         }
         self.network_bits.next = self.network.q.val().into();
-        self.headers.write_data.next = bit_cast::<1232, 336>(self.network_bits.val())
-            | (bit_cast::<1232, 896>(self.transport.q.val()) << 336);
-        self.headers.write_enable.next = self.plan2_valid.q.val();
-        self.headers.read_ready.next = self.plan_ready.val();
-        self.header.next = bit_cast::<1536, 1232>(self.headers.read_data.val());
+        self.bytes.next = bit_cast::<1536, 336>(self.network_bits.val())
+            | (bit_cast::<1536, 896>(self.transport.q.val()) << 336);
+        self.row_now.next = self.bytes.val().get_bits::<512>(0);
+        if self.written.q.val() == 1 {
+            self.row_now.next = self.bytes.val().get_bits::<512>(512);
+        }
+        if self.written.q.val() == 2 {
+            self.row_now.next = self.bytes.val().get_bits::<512>(1024);
+        }
+        self.rows.write_data.next = self.row_now.val();
+        self.rows.write_enable.next = self.left.q.val().any();
+        self.rows.read_ready.next = self.row_ready.val();
+        self.row.next = self.rows.read_data.val();
         self.plans.write_data.next = self.plan2.q.val();
         self.plans.write_enable.next = self.plan2_valid.q.val();
         self.plans.read_ready.next = self.plan_ready.val();
@@ -273,6 +305,7 @@ impl Logic for HeaderBuilder {
             self.taken_valid.d.next = false;
             self.plan2_valid.d.next = false;
             self.job2_valid.d.next = false;
+            self.left.d.next = 0.into();
         }
     }
 }

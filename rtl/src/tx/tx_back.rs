@@ -66,7 +66,8 @@ impl Logic for TxBack {
         self.aligner.in_data.next = self.payload.val();
         self.aligner.in_valid.next = self.payload_valid.val();
         self.payload_ready.next = self.aligner.in_ready.val();
-        self.assembler.header.next = self.builder.header.val();
+        self.assembler.row.next = self.builder.row.val();
+        self.builder.row_ready.next = self.assembler.row_ready.val();
         self.assembler.plan.next = self.builder.plan.val();
         self.assembler.plan_valid.next = self.builder.plan_valid.val();
         self.builder.plan_ready.next = self.assembler.plan_ready.val();
