@@ -22,7 +22,7 @@ fn source() -> Source {
 }
 
 /// Beats that wait for their CRC and are not lost.
-const WAITING_MAX: usize = 24;
+const WAITING_MAX: usize = 16;
 
 struct Beat {
     bytes: Vec<u8>,

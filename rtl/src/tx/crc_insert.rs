@@ -57,10 +57,11 @@ pub struct CrcInsert {
 }
 
 impl CrcInsert {
-    /// With as many places as the CRC's delay needs.
+    /// With as many places as the CRC's delay needs: it comes 10 cycles after a last beat, and a beat that a CRC adds falls
+    /// into the gap that the sender leaves for it.
     pub fn new() -> Self {
         Self {
-            waiting: SmallFifo::new(5),
+            waiting: SmallFifo::new(4),
             crcs: SmallFifo::new(4),
             ..Self::default()
         }
