@@ -117,15 +117,11 @@ fn plan(stall: &mut Stall) -> Plan {
 
 fn record(stall: &mut Stall, tag: u64) -> (Record, Vec<(u64, u8)>) {
     let address = (stall.bits() & 0x00ff_ffff_ffff_ffff) / 64 * 64 + 32 * stall.below(2);
-    let lane = (address % 64) as usize;
     let bytes = stall.bytes(32);
-    let mut data = [0; 64];
-    data[lane..lane + 32].copy_from_slice(&bytes);
     let mut record = Record::new(WriteRecord::FIELDS)
         .with("address", address)
-        .with("strobe", 0xffff_ffff_u64 << lane)
         .with("tag", tag);
-    let words: Vec<_> = data
+    let words: Vec<_> = bytes
         .chunks(4)
         .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
         .collect();

@@ -10,6 +10,7 @@ fn text() -> String {
     let mut buffer = FrameBuffer::new();
     buffer.clock.connect();
     buffer.reset.connect();
+    buffer.begins.connect();
     buffer.packet_data.connect();
     buffer.packet_first.connect();
     buffer.packet_last.connect();
@@ -109,6 +110,7 @@ fn run(seed: u64, count: usize, ready: [u64; 2]) {
     let mut judged: VecDeque<u64> = packets.iter().map(Packet::outcome).collect();
     let mut coming = packets.iter().peekable();
     let mut at = 0;
+    let mut rooms = VecDeque::from([false; 3]);
     let mut frames: VecDeque<(u64, &Record)> = VecDeque::new();
     let mut verdicts: VecDeque<(u64, bool)> = VecDeque::new();
     let input = |name: &str| model.input(name);
@@ -117,8 +119,13 @@ fn run(seed: u64, count: usize, ready: [u64; 2]) {
         let now = model.cycles();
         assert!(now < 1_000_000, "hangs");
         input("packet_valid").set(0);
-        let may = at > 0 || output("room").is_set();
+        input("begins").set(0);
+        // What sends frames heeds `room` three cycles late.
+        rooms.push_back(output("room").is_set());
+        let room = rooms.pop_front() == Some(true);
+        let may = at > 0 || room;
         if let Some(&packet) = coming.peek().filter(|_| may && stall.chance(80)) {
+            input("begins").set(at == 0);
             if let Some(beat) = packet.beats.get(at) {
                 input("packet_valid").set(1);
                 input("packet_data").set_bytes(beat);

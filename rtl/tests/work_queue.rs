@@ -206,7 +206,7 @@ impl<'a> Bench<'a> {
         self.offered = front.is_some() && (self.offered || self.stall.chance(chance));
         self.beat[1].set(self.offered);
         if let Some((_, connection, number)) = front {
-            self.beat[0].set_bytes(&self.connections[connection].posted[number].bytes());
+            self.beat[0].set_bytes(&self.connections[connection].posted[number].bytes()[..32]);
         }
         self.model.eval();
         if self.read[1].is_set() && self.read[2].is_set() {

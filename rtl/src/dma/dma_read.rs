@@ -57,15 +57,14 @@ pub struct DmaRead {
     pub payload_error: Signal<Out, Bit>,
     pub payload_valid: Signal<Out, Bit>,
     pub payload_ready: Signal<In, Bit>,
-    pub request_data: Signal<Out, Bits<512>>,
-    pub request_last: Signal<Out, Bit>,
-    pub request_error: Signal<Out, Bit>,
+    /// The first half of the beat: a work request's other half is reserved.
+    pub request_data: Signal<Out, Bits<256>>,
     pub request_valid: Signal<Out, Bit>,
     pub request_ready: Signal<In, Bit>,
     /// A beat came with an error response.
     pub read_error: Signal<Out, Bit>,
     payloads: Fifo<ReadBeat>,
-    requests: SmallFifo<ReadBeat>,
+    requests: SmallFifo<Bits<256>>,
     tags: SmallFifo<ReadTag>,
     address: DFF<Bits<64>>,
     length: DFF<Bits<8>>,
@@ -87,6 +86,16 @@ pub struct DmaRead {
     marked: Signal<Local, Bit>,
     payload_pop: Signal<Local, Bit>,
     request_pop: Signal<Local, Bit>,
+}
+
+impl DmaRead {
+    /// With room for 32 work requests.
+    pub fn new() -> Self {
+        Self {
+            requests: SmallFifo::new(5),
+            ..Self::default()
+        }
+    }
 }
 
 impl Logic for DmaRead {
@@ -118,7 +127,7 @@ impl Logic for DmaRead {
         self.accept.next = self.command_valid.val()
             & (!self.valid.q.val() | self.arready.val())
             & !self.tags.full.val()
-            & ((self.for_request.val() & (self.request_sum.val() <= 64))
+            & ((self.for_request.val() & (self.request_sum.val() <= 32))
                 | (!self.for_request.val() & (self.payload_sum.val() <= 512)));
         self.command_ready.next = self.accept.val();
         if self.arready.val() {
@@ -147,7 +156,7 @@ impl Logic for DmaRead {
         self.read_error.next = self.rvalid.val() & (self.rresp.val() != 0);
         self.payloads.write_data.next = self.beat.val();
         self.payloads.write_enable.next = self.rvalid.val() & !self.to_request.val();
-        self.requests.write_data.next = self.beat.val();
+        self.requests.write_data.next = self.rdata.val().get_bits::<256>(0);
         self.requests.write_enable.next = self.rvalid.val() & self.to_request.val();
         self.tags.read_ready.next = self.rvalid.val() & self.rlast.val();
 
@@ -156,9 +165,7 @@ impl Logic for DmaRead {
         self.payload_error.next = self.payloads.read_data.val().error;
         self.payload_valid.next = self.payloads.read_valid.val();
         self.payloads.read_ready.next = self.payload_ready.val();
-        self.request_data.next = self.requests.read_data.val().data;
-        self.request_last.next = self.requests.read_data.val().last;
-        self.request_error.next = self.requests.read_data.val().error;
+        self.request_data.next = self.requests.read_data.val();
         self.request_valid.next = self.requests.read_valid.val();
         self.requests.read_ready.next = self.request_ready.val();
 

@@ -26,11 +26,10 @@ bundle! {
 }
 
 bundle! {
-    /// A single-beat write.
+    /// 32 bytes, at a multiple of 32.
     WriteRecord {
         address: 64,
-        data: 512,
-        strobe: 64,
+        data: 256,
         tag: 32,
     }
 }
@@ -208,7 +207,6 @@ impl Logic for DmaWrite {
         self.aligner.out_ready.next = self.bus.data_ready.val();
         self.bus.record_address.next = self.record.val().address;
         self.bus.record_data.next = self.record.val().data;
-        self.bus.record_strobe.next = self.record.val().strobe;
         self.bus.record_tag.next = self.record.val().tag;
         self.bus.record_valid.next = self.record_valid.val();
         self.record_ready.next = self.bus.record_ready.val();

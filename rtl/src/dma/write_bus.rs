@@ -27,11 +27,11 @@ pub struct WriteAnswer {
     pub tag: Bits<32>,
 }
 
-/// The data of a record.
+/// The data of a record: in the lower half of a beat, or in the upper one.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RecordBeat {
-    pub data: Bits<512>,
-    pub strobe: Bits<64>,
+    pub data: Bits<256>,
+    pub upper: Bit,
 }
 
 /// See the module page.
@@ -48,8 +48,7 @@ pub struct WriteBus {
     pub data_valid: Signal<In, Bit>,
     pub data_ready: Signal<Out, Bit>,
     pub record_address: Signal<In, Bits<64>>,
-    pub record_data: Signal<In, Bits<512>>,
-    pub record_strobe: Signal<In, Bits<64>>,
+    pub record_data: Signal<In, Bits<256>>,
     pub record_tag: Signal<In, Bits<32>>,
     pub record_valid: Signal<In, Bit>,
     pub record_ready: Signal<Out, Bit>,
@@ -87,6 +86,7 @@ pub struct WriteBus {
     burst: Signal<Local, WriteBurst>,
     answer: Signal<Local, WriteAnswer>,
     record_beat: Signal<Local, RecordBeat>,
+    record_twice: Signal<Local, Bits<512>>,
     beats: Signal<Local, Bits<7>>,
     from_record: Signal<Local, Bit>,
     drops: Signal<Local, Bit>,
@@ -179,7 +179,7 @@ impl Logic for WriteBus {
         self.answers.write_enable.next =
             self.take_record.val() | (self.take_plan.val() & !self.plan.val().discard);
         self.record_beat.next.data = self.record_data.val();
-        self.record_beat.next.strobe = self.record_strobe.val();
+        self.record_beat.next.upper = self.record_address.val().get_bit(5);
         self.records.write_data.next = self.record_beat.val();
         self.records.write_enable.next = self.take_record.val();
         // The bus wants addresses of whole beats; the strobes say which bytes count.
@@ -189,6 +189,8 @@ impl Logic for WriteBus {
 
         // Data, burst by burst.
         self.from_record.next = self.bursts.read_data.val().record;
+        self.record_twice.next = bit_cast::<512, 256>(self.records.read_data.val().data)
+            | (bit_cast::<512, 256>(self.records.read_data.val().data) << 256);
         self.wdata.next = self.data.val();
         self.wstrb.next = self.strobe.val();
         self.drops.next = self.bursts.read_data.val().discard;
@@ -197,8 +199,11 @@ impl Logic for WriteBus {
             & self.data_valid.val()
             & (self.wready.val() | self.drops.val());
         if self.from_record.val() {
-            self.wdata.next = self.records.read_data.val().data;
-            self.wstrb.next = self.records.read_data.val().strobe;
+            self.wdata.next = self.record_twice.val();
+            self.wstrb.next = 0xffff_ffff_u64.into();
+            if self.records.read_data.val().upper {
+                self.wstrb.next = 0xffff_ffff_0000_0000_u64.into();
+            }
             self.wvalid.next = self.bursts.read_valid.val() & self.records.read_valid.val();
             self.moves.next =
                 self.bursts.read_valid.val() & self.records.read_valid.val() & self.wready.val();

@@ -38,6 +38,8 @@ pub struct Decision {
 pub struct FrameBuffer {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// A frame has begun to come: it will be judged, and may have a header.
+    pub begins: Signal<In, Bit>,
     pub packet_data: Signal<In, Bits<512>>,
     pub packet_first: Signal<In, Bit>,
     pub packet_last: Signal<In, Bit>,
@@ -69,6 +71,11 @@ pub struct FrameBuffer {
     reason_reg: DFF<Bits<5>>,
     plane_reg: DFF<Bits<2>>,
     room_reg: DFF<Bit>,
+    /// Frames that have begun and whose header has not left.
+    headers_owed: DFF<Bits<5>>,
+    begun: Signal<Local, Bits<5>>,
+    header_gone: Signal<Local, Bits<5>>,
+    headless: Signal<Local, Bits<5>>,
     judge: Signal<Local, Bit>,
     crc_ok: Signal<Local, Bit>,
     at_once: Signal<Local, Bit>,
@@ -84,10 +91,10 @@ pub struct FrameBuffer {
 }
 
 impl FrameBuffer {
-    /// With no more places for headers than frames that are under way.
+    /// With places for 16 headers.
     pub fn new() -> Self {
         Self {
-            headers: SmallFifo::new(5),
+            headers: SmallFifo::new(4),
             frames: SmallFifo::new(5),
             verdicts: SmallFifo::new(5),
             ..Self::default()
@@ -98,7 +105,15 @@ impl FrameBuffer {
 impl Logic for FrameBuffer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, judged_reg, reason_reg, plane_reg, room_reg);
+        dff_setup!(
+            self,
+            clock,
+            judged_reg,
+            reason_reg,
+            plane_reg,
+            room_reg,
+            headers_owed
+        );
         clock!(
             self,
             clock,
@@ -124,9 +139,10 @@ impl Logic for FrameBuffer {
         self.headers.write_enable.next = self.packet_valid.val() & self.packet_first.val();
         self.frames.write_data.next = self.frame.val();
         self.frames.write_enable.next = self.frame_valid.val();
-        // 146 beats for the longest frame, 24 for what is under way; of frames 16 are more than fit in the pipeline.
+        // 146 beats for the longest frame, 24 for what is under way; of 16 headers, 6 for
+        // frames that begin before this is heeded.
         self.room_reg.d.next = (self.payload.level.val() <= 342)
-            & (self.headers.level.val() <= 16)
+            & (self.headers_owed.q.val() <= 10)
             & (self.header_decisions.level.val() <= 40)
             & (self.payload_decisions.level.val() <= 40);
         self.room.next = self.room_reg.q.val();
@@ -181,6 +197,25 @@ impl Logic for FrameBuffer {
             & (self.header_ready.val() | !self.header_decisions.read_data.val().good);
         self.headers.read_ready.next = self.header_pop.val();
         self.header_decisions.read_ready.next = self.header_pop.val();
+
+        self.begun.next = 0.into();
+        if self.begins.val() {
+            self.begun.next = 1.into();
+        }
+        self.header_gone.next = 0.into();
+        if self.header_pop.val() {
+            self.header_gone.next = 1.into();
+        }
+        self.headless.next = 0.into();
+        if self.judge.val() & !self.any.val() {
+            self.headless.next = 1.into();
+        }
+        self.headers_owed.d.next = self.headers_owed.q.val() + self.begun.val()
+            - self.header_gone.val()
+            - self.headless.val();
+        if self.reset.val() {
+            self.headers_owed.d.next = 0.into();
+        }
 
         self.payload_data.next = self.payload.read_data.val().data;
         self.payload_last.next = self.payload.read_data.val().last;

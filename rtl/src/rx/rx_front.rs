@@ -101,6 +101,7 @@ impl Logic for RxFront {
         self.integrity.last.next = self.parser.covered_last.val();
         self.integrity.bytes.next = self.parser.covered_bytes.val();
         self.integrity.valid.next = self.parser.covered_valid.val();
+        self.buffer.begins.next = self.arbiter.out_valid.val() & self.arbiter.out_info.val().first;
         self.buffer.packet_data.next = self.parser.packet_data.val();
         self.buffer.packet_first.next = self.parser.packet_first.val();
         self.buffer.packet_last.next = self.parser.packet_last.val();

@@ -124,8 +124,6 @@ pub struct MessageCompletion {
     entry_bytes: Signal<Local, Bits<64>>,
     place: Signal<Local, Bits<64>>,
     wire_form: Signal<Local, CompletionWire>,
-    low: Signal<Local, Bits<512>>,
-    low_strobe: Signal<Local, Bits<64>>,
 }
 
 impl MessageCompletion {
@@ -374,14 +372,7 @@ impl Logic for MessageCompletion {
             self.wire_form.next.plane = bit_cast::<8, 2>(self.said.q.val().plane);
         }
         self.record.next.address = self.place.val();
-        self.low.next = bit_cast::<512, 256>(self.wire_form.val().into());
-        self.low_strobe.next = 0xffff_ffff_u64.into();
-        self.record.next.data = self.low.val();
-        self.record.next.strobe = self.low_strobe.val();
-        if self.place.val().get_bit(5) {
-            self.record.next.data = self.low.val() << 256;
-            self.record.next.strobe = self.low_strobe.val() << 32;
-        }
+        self.record.next.data = self.wire_form.val().into();
         // What the answer is to be counted as: 0 a work request, 1 a notice.
         self.record.next.tag = 0.into();
         if self.of_notice.q.val() {

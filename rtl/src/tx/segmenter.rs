@@ -60,6 +60,16 @@ pub struct Segmenter {
     reads: SmallFifo<ReadPair>,
     queue: SmallFifo<Outgoing>,
     take: Signal<Local, Bit>,
+    /// Places in `queue` and in `reads` for jobs that were taken: given back when what lay there leaves, or when
+    /// nothing will lie there.
+    packets_owed: DFF<Bits<5>>,
+    reads_owed: DFF<Bits<5>>,
+    taken: Signal<Local, Bits<5>>,
+    packet_gone: Signal<Local, Bits<5>>,
+    packet_dropped: Signal<Local, Bits<5>>,
+    read_gone: Signal<Local, Bits<5>>,
+    read_dropped: Signal<Local, Bits<5>>,
+    read_leaves: Signal<Local, Bit>,
     head_pair: Signal<Local, Bits<17>>,
     base: Signal<Local, Bits<18>>,
     job1: DFF<TransmitJob>,
@@ -100,11 +110,11 @@ impl Segmenter {
     /// For `1 << connection_bits` connections of 64 message slots.
     pub fn new(connection_bits: usize) -> Self {
         Self {
-            jobs: SmallFifo::new(6),
+            jobs: SmallFifo::new(5),
             messages: Ram::new(connection_bits + 6),
             mtus: Ram::new(connection_bits),
-            reads: SmallFifo::new(5),
-            queue: SmallFifo::new(5),
+            reads: SmallFifo::new(4),
+            queue: SmallFifo::new(4),
             ..Default::default()
         }
     }
@@ -114,8 +124,25 @@ impl Logic for Segmenter {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, job1, valid1, job2, valid2, message2, shift2, part3, valid3, left3,
-            local3, key3, mtu3, local4, key4, second
+            self,
+            clock,
+            job1,
+            valid1,
+            job2,
+            valid2,
+            message2,
+            shift2,
+            part3,
+            valid3,
+            left3,
+            local3,
+            key3,
+            mtu3,
+            local4,
+            key4,
+            second,
+            packets_owed,
+            reads_owed
         );
         clock!(self, clock, jobs, messages, mtus, reads, queue);
         self.jobs.reset.next = self.reset.val();
@@ -123,12 +150,12 @@ impl Logic for Segmenter {
         self.queue.reset.next = self.reset.val();
         self.jobs.write_data.next = self.job.val();
         self.jobs.write_enable.next = self.job_valid.val();
-        self.job_room.next = self.jobs.level.val() < 48;
+        self.job_room.next = self.jobs.level.val() < 16;
 
         // Take a job while there is room behind the whole pipeline for what is in it.
         self.take.next = self.jobs.read_valid.val()
-            & (self.queue.level.val() < 16)
-            & (self.reads.level.val() < 16);
+            & (self.packets_owed.q.val() <= 15)
+            & (self.reads_owed.q.val() <= 15);
         self.jobs.read_ready.next = self.take.val();
         self.head_pair.next = self.jobs.read_data.val().pair;
         self.base.next = bit_cast::<18, 17>(self.head_pair.val() >> 5) << 6;
@@ -257,16 +284,47 @@ impl Logic for Segmenter {
             self.read.next.last = 1.into();
         }
         self.read_valid.next = self.reads.read_valid.val();
-        self.reads.read_ready.next =
-            self.read_ready.val() & (self.second.q.val() | !self.two.val());
+        self.read_leaves.next = self.reads.read_valid.val()
+            & self.read_ready.val()
+            & (self.second.q.val() | !self.two.val());
+        self.reads.read_ready.next = self.read_leaves.val();
         if self.reads.read_valid.val() & self.read_ready.val() {
             self.second.d.next = !self.second.q.val() & self.two.val();
         }
         self.outgoing.next = self.queue.read_data.val();
         self.outgoing_valid.next = self.queue.read_valid.val();
         self.queue.read_ready.next = self.outgoing_ready.val();
+
+        self.taken.next = 0.into();
+        if self.take.val() {
+            self.taken.next = 1.into();
+        }
+        self.packet_gone.next = 0.into();
+        if self.queue.read_valid.val() & self.outgoing_ready.val() {
+            self.packet_gone.next = 1.into();
+        }
+        self.packet_dropped.next = 0.into();
+        if self.now_valid.val() & self.bad.val() {
+            self.packet_dropped.next = 1.into();
+        }
+        self.read_gone.next = 0.into();
+        if self.read_leaves.val() {
+            self.read_gone.next = 1.into();
+        }
+        self.read_dropped.next = 0.into();
+        if self.now_valid.val() & !self.wants.val() {
+            self.read_dropped.next = 1.into();
+        }
+        self.packets_owed.d.next = self.packets_owed.q.val() + self.taken.val()
+            - self.packet_gone.val()
+            - self.packet_dropped.val();
+        self.reads_owed.d.next = self.reads_owed.q.val() + self.taken.val()
+            - self.read_gone.val()
+            - self.read_dropped.val();
         if self.reset.val() {
             self.second.d.next = false;
+            self.packets_owed.d.next = 0.into();
+            self.reads_owed.d.next = 0.into();
         }
     }
 }

@@ -30,6 +30,11 @@ bundle! {
     }
 }
 
+bundle! {
+    /// A CONTROL frame: its plane, and the slot of its message.
+    ControlOrder { plane: 2, slot: 6 }
+}
+
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum FetchStep {
     Pick,
@@ -58,8 +63,8 @@ pub struct WorkQueue {
     pub read: Signal<Out, ReadCommand>,
     pub read_valid: Signal<Out, Bit>,
     pub read_ready: Signal<In, Bit>,
-    /// The work request's beat.
-    pub beat: Signal<In, Bits<512>>,
+    /// The work request's first half.
+    pub beat: Signal<In, Bits<256>>,
     pub beat_valid: Signal<In, Bit>,
     pub beat_ready: Signal<Out, Bit>,
     pub load_connection: Signal<Out, Bits<12>>,
@@ -86,7 +91,7 @@ pub struct WorkQueue {
     heads: Ram<Bits<16>, 12>,
     rings: Ram<SendRing, 12>,
     under_way: SmallFifo<Fetching>,
-    controls: SmallFifo<Forced>,
+    controls: SmallFifo<ControlOrder>,
     picker: FirstSet64,
     wanted: DFF<Bits<64>>,
     again: DFF<Bits<64>>,
@@ -155,7 +160,7 @@ impl WorkQueue {
             fetcheds: Ram::new(connection_bits),
             heads: Ram::new(connection_bits),
             rings: Ram::new(connection_bits),
-            under_way: SmallFifo::new(6),
+            under_way: SmallFifo::new(5),
             controls: SmallFifo::new(6),
             ..Default::default()
         }
@@ -393,17 +398,18 @@ impl Logic for WorkQueue {
             self.load_connection.next = self.clear_connection.val();
             self.load_messages.next = 0.into();
         }
-        self.controls.write_data.next.kind = 2.into();
-        self.controls.write_data.next.pair = bit_cast::<17, 2>(self.m2_plane.q.val()) << 3;
-        self.controls.write_data.next.psn = 0.into();
+        self.controls.write_data.next.plane = self.m2_plane.q.val();
         self.controls.write_data.next.slot = self.slot.val();
-        self.controls.write_data.next.index = 0.into();
-        self.controls.write_data.next.train = 0.into();
-        self.controls.write_data.next.timeout = 0.into();
-        self.controls.write_data.next.ordinal = 0.into();
-        self.controls.write_data.next.epoch = 0.into();
         self.controls.write_enable.next = self.good.val() & self.m2.q.val().control.any();
-        self.control.next = self.controls.read_data.val();
+        self.control.next.kind = 2.into();
+        self.control.next.pair = bit_cast::<17, 2>(self.controls.read_data.val().plane) << 3;
+        self.control.next.psn = 0.into();
+        self.control.next.slot = self.controls.read_data.val().slot;
+        self.control.next.index = 0.into();
+        self.control.next.train = 0.into();
+        self.control.next.timeout = 0.into();
+        self.control.next.ordinal = 0.into();
+        self.control.next.epoch = 0.into();
         self.control_valid.next = self.controls.read_valid.val();
         self.controls.read_ready.next = self.control_ready.val();
         self.refused_connection.next = self.m2_connection.q.val();
