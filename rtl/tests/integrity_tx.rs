@@ -15,6 +15,7 @@ fn text() -> String {
     integrity.data.connect();
     integrity.info.connect();
     integrity.valid.connect();
+    integrity.poison.connect();
     emit::verilog("integrity_tx", integrity)
 }
 
@@ -29,9 +30,10 @@ fn with_crc(frame: &[u8]) -> Vec<u8> {
 }
 
 /// Sends frames, gives what came out: plane and bytes.
-fn run(frames: &[(u64, Vec<u8>)], gap: u64) -> Vec<(u64, Vec<u8>)> {
+fn run(frames: &[(u64, Vec<u8>)], gap: u64, poison: bool) -> Vec<(u64, Vec<u8>)> {
     let model = Model::build(&Source::new("integrity_tx", text())).unwrap();
     model.reset();
+    model.input("poison").set(poison);
     let mut stall = Stall::new(81);
     let mut out = Vec::new();
     let mut partial = Vec::new();
@@ -88,8 +90,23 @@ fn every_length_back_to_back_and_with_gaps() {
         .iter()
         .map(|(plane, frame)| (*plane, with_crc(frame)))
         .collect();
-    assert!(run(&frames, 0) == expected);
-    assert!(run(&frames, 50) == expected);
+    assert!(run(&frames, 0, false) == expected);
+    assert!(run(&frames, 50, false) == expected);
+}
+
+/// Only the CRC is wrong, in every bit.
+#[test]
+fn a_poisoned_frame_has_no_right_crc() {
+    let mut stall = Stall::new(83);
+    let frames: Vec<_> = (58..200).map(|length| (0, stall.bytes(length))).collect();
+    let poisoned = |(plane, frame): &(u64, Vec<u8>)| {
+        let mut whole = with_crc(frame);
+        let end = whole.len() - 4;
+        whole[end..].iter_mut().for_each(|byte| *byte = !*byte);
+        (*plane, whole)
+    };
+    let expected: Vec<_> = frames.iter().map(poisoned).collect();
+    assert!(run(&frames, 20, true) == expected);
 }
 
 #[test]

@@ -17,6 +17,7 @@ fn text() -> String {
     back.request.connect();
     back.request_valid.connect();
     back.payload.connect();
+    back.poison.connect();
     back.payload_valid.connect();
     for ready in &mut back.tready {
         ready.connect();

@@ -255,3 +255,32 @@ fn the_same_seed_gives_the_same_run() {
     };
     assert_eq!(run(), run());
 }
+
+/// What a bus refuses to give is not data, and what it refuses to take is not placed (T-6.8).
+#[test]
+fn memory_that_answers_with_errors_completes_nothing() {
+    let Some(source) = engine() else { return };
+    let data = random(10, 50_000);
+    for (side, counter) in [
+        (0, Counter::MemoryReadErrors),
+        (1, Counter::MemoryWriteErrors),
+    ] {
+        let mut pair = Pair::new(&source, &config(|_| {})).unwrap();
+        let mut hosts = Hosts::open(&mut pair, &impatient(), 2, 4).unwrap();
+        let (from, target) = memories(&mut hosts, &data);
+        let [a, _] = hosts.connect(&target.region).unwrap();
+        // Behind the library's back: the region stays registered.
+        let buffer = [&from, &target][side].buffer.clone();
+        osprey_sim::bench::Bench::port(hosts.bench, side).release(buffer);
+        hosts
+            .write(a, &from.region, &target.region, (0, data.len() as u32), 1)
+            .unwrap();
+        let completions = hosts.wait(a, 1, PATIENCE).unwrap();
+        assert!(refused(completions[0].status), "{completions:?}");
+        assert!(hosts.counters(side)[counter as usize] > 0);
+        if side == 0 {
+            let untouched = vec![BACKGROUND; target.buffer.length];
+            assert_eq!(hosts.content(1, &target), untouched);
+        }
+    }
+}

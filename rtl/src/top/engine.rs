@@ -119,6 +119,8 @@ pub struct Engine {
     notices: Notices,
     controls_sent: SmallFifo<AckedPacket>,
     ring_given: DFF<Bits<16>>,
+    /// Memory has answered with an error (T-6.8).
+    bus_fault: DFF<Bit>,
     address: Signal<Local, PlaneAddress>,
     stop_write: Signal<Local, Bit>,
 }
@@ -213,6 +215,7 @@ impl Engine {
             notices: Notices::new(),
             controls_sent: SmallFifo::new(6),
             ring_given: Default::default(),
+            bus_fault: Default::default(),
             address: Default::default(),
             stop_write: Default::default(),
         }
@@ -222,7 +225,7 @@ impl Engine {
 impl Logic for Engine {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, ring_given);
+        dff_setup!(self, clock, ring_given, bus_fault);
         clock!(
             self,
             clock,
@@ -586,6 +589,11 @@ impl Logic for Engine {
         self.frames.peer_connection.next = self.router.connection.val();
         self.frames.peer.next = self.router.peer.val();
         self.frames.peer_write.next = self.router.connection_write.val();
+        self.bus_fault.d.next = self.registers.enable.val()
+            & (self.bus_fault.q.val()
+                | self.read_engine.read_error.val()
+                | self.write.write_error.val());
+        self.back.poison.next = self.bus_fault.q.val();
         self.back.request.next = self.frames.request.val();
         self.back.request_valid.next = self.frames.request_valid.val();
         self.frames.request_ready.next = self.back.request_ready.val();

@@ -3,7 +3,7 @@
 //! The transport header of a sent frame is at byte 42, so what the CRC does not cover in the first beat is a constant
 //! mask. The zeros that fill the last beat are taken back from the state step by step. Frames wait in a small FIFO until
 //! their CRC is known; if fewer than four lanes are left in the last beat the CRC ends in a beat of its own, for which
-//! the sender leaves a gap. 14 cycles for a last beat; 1 beat a cycle.
+//! the sender leaves a gap. While `poison` is set each CRC is wrong, so that no receiver takes a frame. 14 cycles for a last beat; 1 beat a cycle.
 
 use super::crc_insert::CrcInsert;
 use crate::stream::{BeatInfo, CrcFold, CrcStep, CrcUnwind, LaneMask};
@@ -18,6 +18,8 @@ pub struct IntegrityTx {
     pub data: Signal<In, Bits<512>>,
     pub info: Signal<In, BeatInfo>,
     pub valid: Signal<In, Bit>,
+    /// What is sent is not to be believed.
+    pub poison: Signal<In, Bit>,
     pub out_data: Signal<Out, Bits<512>>,
     pub out_info: Signal<Out, BeatInfo>,
     pub out_valid: Signal<Out, Bit>,
@@ -146,6 +148,9 @@ impl Logic for IntegrityTx {
         self.insert.info.next = self.info.val();
         self.insert.valid.next = self.valid.val();
         self.insert.crc.next = !self.state10.q.val();
+        if self.poison.val() {
+            self.insert.crc.next = self.state10.q.val();
+        }
         self.insert.crc_valid.next = self.ended10.q.val();
         self.out_data.next = self.insert.out_data.val();
         self.out_info.next = self.insert.out_info.val();

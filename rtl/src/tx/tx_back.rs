@@ -26,6 +26,8 @@ pub struct TxBack {
     pub tlast: [Signal<Out, Bit>; 4],
     pub tvalid: [Signal<Out, Bit>; 4],
     pub tready: [Signal<In, Bit>; 4],
+    /// Frames leave with a wrong CRC.
+    pub poison: Signal<In, Bit>,
     /// A frame's last beat has been assembled.
     pub assembled: Signal<Out, Bit>,
     /// A beat left the plane's FIFO.
@@ -57,6 +59,7 @@ impl Logic for TxBack {
         self.aligner.reset.next = self.reset.val();
         self.assembler.reset.next = self.reset.val();
         self.integrity.reset.next = self.reset.val();
+        self.integrity.poison.next = self.poison.val();
         self.builder.request.next = self.request.val();
         self.builder.request_valid.next = self.request_valid.val();
         self.request_ready.next = self.builder.request_ready.val();
