@@ -21,8 +21,6 @@ pub const GUARD: usize = 4096;
 pub const POLL_CYCLES: u64 = 64;
 /// Service number.
 const SERVICE: u32 = 1;
-/// From so many bytes on buffers have huge pages, to keep page tables short.
-const HUGE_FROM: usize = 1 << 20;
 /// Cycles that set-up may take.
 const SETUP_CYCLES_MAX: u64 = 2_000_000;
 
@@ -134,11 +132,7 @@ impl<'a, B: Bench> Hosts<'a, B> {
     ) -> Result<Memory, HostsError> {
         let mut port = self.bench.port(side);
         let length = offset + content.len() + GUARD;
-        let page_size = if length < HUGE_FROM {
-            PageSize::Small
-        } else {
-            PageSize::Huge
-        };
+        let page_size = PageSize::for_length(length);
         let buffer = at(side, port.allocate(length, page_size).map_err(Error::from))?;
         port.write(&buffer, 0, &vec![BACKGROUND; length]);
         port.write(&buffer, offset, content);

@@ -7,6 +7,7 @@
 mod rig;
 
 use osprey_hls::endpoint::Counter;
+use osprey_hls::regs::counters::Counter as EngineCounter;
 use osprey_host::device::{DevicePair, SharedPort};
 use osprey_host::fake::FakePair;
 use osprey_host::udp::{UdpNic, UdpSettings};
@@ -177,10 +178,12 @@ fn judge(told: &Told, lossy: bool, moved: u64) {
     }
 }
 
-fn open<P: DevicePair>(pair: P, retry_interval: u32) -> [EngineNic<SharedPort<P>>; 2] {
-    let shared = Rc::new(RefCell::new(pair));
+fn open<P: DevicePair>(
+    pair: &Rc<RefCell<P>>,
+    retry_interval: u32,
+) -> [EngineNic<SharedPort<P>>; 2] {
     let mut side = 0;
-    SharedPort::both(&shared).map(|port| {
+    SharedPort::both(pair).map(|port| {
         let mut host = Config::new(addresses(side, PLANES));
         host.retry_interval = retry_interval;
         side += 1;
@@ -194,9 +197,16 @@ fn it_runs_over_verilated_engines() {
     for (loss, seed) in [(0.0, 1), (0.2, 2)] {
         let surroundings = config(|c| (c.faults.loss, c.seed) = (loss, seed));
         let pair = Pair::new(&source, &surroundings).expect("two engines");
-        let [mut a, mut b] = open(pair, 800);
+        let pair = Rc::new(RefCell::new(pair));
+        let [mut a, mut b] = open(&pair, 800);
         let told = application(&mut a, &mut b, seed).expect("it runs");
         judge(&told, loss > 0.0, 0);
+        assert_eq!(pair.borrow().violations(), [""; 0], "rules of the buses");
+        for nic in [&mut a, &mut b] {
+            let (context, device) = nic.parts();
+            let errors = context.counter(device, EngineCounter::ErrorCompletions);
+            assert_eq!(errors, 0, "error completions");
+        }
     }
 }
 
@@ -220,6 +230,6 @@ fn it_runs_over_sockets() {
 /// A fake engine copies whole messages: it has no packets to be judged.
 #[test]
 fn it_runs_over_fake_engines() {
-    let [mut a, mut b] = open(FakePair::new(), 20);
+    let [mut a, mut b] = open(&Rc::new(RefCell::new(FakePair::new())), 20);
     application(&mut a, &mut b, 1).expect("it runs");
 }

@@ -11,7 +11,7 @@ use crate::verbs::Completion;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use osprey_hls::endpoint::{Arrival, Config, ConfigError, Endpoint, Packet, Transmit};
-use osprey_hls::wire::{CRC_LEN, PlaneAddress};
+use osprey_hls::wire::CRC_LEN;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
@@ -133,14 +133,6 @@ impl UdpNic {
     /// Nanoseconds since the NIC was opened: the endpoint's time.
     pub fn now(&self) -> u64 {
         self.begun.elapsed().as_nanos() as u64
-    }
-
-    /// The addresses that peers connect to.
-    pub fn addresses(&self) -> Vec<PlaneAddress> {
-        self.planes
-            .iter()
-            .map(|plane| plane_address(plane.local()))
-            .collect()
     }
 
     /// Datagrams that were no packets, the CRC's included.

@@ -109,10 +109,10 @@ impl Context {
         &mut self,
         device: &mut D,
         handle: ConnectionHandle,
-        into: &mut Vec<Completion>,
+        into: &mut impl Extend<Completion>,
     ) -> Result<usize, Error> {
         let connection = self.connections.get_mut(handle)?;
-        let (number, before) = (connection.number, into.len());
+        let (number, mut count) = (connection.number, 0);
         let mut any = false;
         while let Some(raw) = connection.completions.next(device)? {
             any = true;
@@ -138,9 +138,10 @@ impl Context {
             connection.completions.acknowledge(device);
         }
         while let Some(completion) = connection.send.pop(handle) {
-            into.push(completion);
+            into.extend([completion]);
+            count += 1;
         }
-        Ok(into.len() - before)
+        Ok(count)
     }
 
     /// A counter of the engine; it wraps at 32 bits.

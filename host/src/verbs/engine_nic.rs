@@ -16,8 +16,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 const NAME: &str = "the engine";
-/// From so many bytes on buffers have huge pages, to keep page tables short.
-const HUGE_FROM: u64 = 1 << 20;
 /// Nanoseconds of the unit of device time.
 const TIME_UNIT_NS: u64 = 128;
 
@@ -41,8 +39,6 @@ pub struct EngineNic<D: Device> {
     /// Connections that the application knows.
     open: Vec<ConnectionHandle>,
     completions: VecDeque<Completion>,
-    /// Completions on their way into the queue.
-    found: Vec<Completion>,
 }
 
 impl<D: Device> EngineNic<D> {
@@ -56,18 +52,12 @@ impl<D: Device> EngineNic<D> {
             buffers: BTreeMap::new(),
             open: Vec::new(),
             completions: VecDeque::new(),
-            found: Vec::new(),
         })
     }
 
-    /// The context, for what only an engine has: its counters, its own telemetry.
-    pub const fn context(&self) -> &Context {
-        &self.context
-    }
-
-    /// The device.
-    pub const fn device(&mut self) -> &mut D {
-        &mut self.device
+    /// Context and device, for what only an engine has: its counters, its own telemetry.
+    pub const fn parts(&mut self) -> (&mut Context, &mut D) {
+        (&mut self.context, &mut self.device)
     }
 
     /// The buffer of a region, if `length` bytes from `offset` on are in it.
@@ -86,13 +76,12 @@ impl<D: Device> EngineNic<D> {
 
     /// Takes what the engine has completed; whether there was anything.
     fn take_completions(&mut self) -> Result<bool, Error> {
+        let mut count = 0;
         for handle in &self.open {
-            self.context
-                .poll(&mut self.device, *handle, &mut self.found)?;
+            let (device, into) = (&mut self.device, &mut self.completions);
+            count += self.context.poll(device, *handle, into)?;
         }
-        let any = !self.found.is_empty();
-        self.completions.extend(self.found.drain(..));
-        Ok(any)
+        Ok(count > 0)
     }
 }
 
@@ -117,13 +106,8 @@ impl<D: Device> Nic for EngineNic<D> {
     }
 
     fn register(&mut self, length: u64, rights: Rights) -> Result<MemoryRegion, Error> {
-        let page_size = if length < HUGE_FROM {
-            PageSize::Small
-        } else {
-            PageSize::Huge
-        };
         let bytes = check_length(length)?;
-        let buffer = self.device.allocate(bytes, page_size)?;
+        let buffer = self.device.allocate(bytes, PageSize::for_length(bytes))?;
         self.device.write(&buffer, 0, &vec![0; bytes]);
         let (domain, whole) = (self.domain, (0, length));
         match self
