@@ -5,7 +5,7 @@ mod common;
 use common::{Hosts, SERVICE, addresses};
 use osprey_hls::regs::{completion, table};
 use osprey_hls::wire::{Reject, RejectReason};
-use osprey_host::device::DevicePair;
+use osprey_host::device::{DeviceError, DevicePair};
 use osprey_host::verbs::{CallerError, CloseReason, ConnectionHandle, ConnectionState, Status};
 
 fn begin(hosts: &mut Hosts, service: u32) -> ConnectionHandle {
@@ -184,4 +184,26 @@ fn a_failed_connection_yields_its_requests_and_names_the_peer() {
     assert_eq!(hosts.contexts[0].state(a).unwrap(), failed);
     let after = hosts.contexts[0].post_send(&mut hosts.pair.port(0), a, &request);
     assert_eq!(after, Err(CallerError::NotEstablished.into()));
+}
+
+#[test]
+fn a_status_that_the_map_does_not_define_is_the_devices_fault() {
+    let mut hosts = Hosts::new();
+    let (_, from) = hosts.region(0, 0, 64);
+    let (_, to) = hosts.region(1, 0, 64);
+    let [a, _] = hosts.connect(&[to]);
+    hosts.pair.engine(0).hold = true;
+    let request = hosts.write_request(&from, &to, 5);
+    hosts.contexts[0]
+        .post_send(&mut hosts.pair.port(0), a, &request)
+        .unwrap();
+    let (kind, status) = (completion::KIND_SEND, 15);
+    hosts
+        .pair
+        .engine(0)
+        .complete(a.number(), kind, status, (0, 0, 64, 0));
+    let polled = hosts.contexts[0].poll(&mut hosts.pair.port(0), a, &mut Vec::new());
+    let connection = a.number();
+    let undefined = DeviceError::Status { connection, status };
+    assert_eq!(polled, Err(undefined.into()));
 }

@@ -45,13 +45,13 @@ impl Context {
             .map(|request| {
                 let operation = &request.operation;
                 let (local, length) = (operation.local(), operation.length());
+                let WorkOperation::Write { .. } = operation else {
+                    return Err(unsupported(OperationKind::of(operation)));
+                };
                 if length > MESSAGE_LENGTH_MAX {
                     let (length, max) = (length.into(), MESSAGE_LENGTH_MAX.into());
                     return Err(CallerError::Length { length, max });
                 }
-                let WorkOperation::Write { .. } = operation else {
-                    return Err(unsupported(OperationKind::of(operation)));
-                };
                 let domain = connection.domain;
                 let key = self.regions.local_key(local, length.into(), domain)?;
                 Ok(record(write_words(operation, key)))
