@@ -3,7 +3,9 @@
 //! Addresses are the NIC's, not the process's: nothing that a peer sends can name memory outside of a buffer, whatever the
 //! endpoint's checks say. Buffers lie apart, so an access that leaves one hits nothing.
 
+use crate::dma::DmaError;
 use crate::verbs::{CallerError, check_bounds};
+use memmap2::MmapMut;
 use osprey_hls::endpoint::Memory;
 
 /// Buffers are this far apart, or further.
@@ -12,7 +14,7 @@ const GAP: u64 = 1 << 20;
 #[derive(Debug)]
 struct Buffer {
     address: u64,
-    bytes: Vec<u8>,
+    bytes: MmapMut,
 }
 
 /// All buffers of a NIC.
@@ -30,16 +32,23 @@ pub struct Buffers {
 
 impl Buffers {
     /// A new buffer of zeros; its address.
+    ///
+    /// # Panics
+    /// When there is no such memory: see [`Self::try_allocate`].
     pub fn allocate(&mut self, length: usize) -> u64 {
-        self.insert(vec![0; length])
+        self.try_allocate(length).expect("the system has memory")
     }
 
-    /// A new buffer of these bytes; its address.
-    pub(super) fn insert(&mut self, bytes: Vec<u8>) -> u64 {
+    /// A new buffer of zeros, untouched pages of the system; its address.
+    pub fn try_allocate(&mut self, bytes: usize) -> Result<u64, DmaError> {
+        let pages = MmapMut::map_anon(bytes).map_err(|_| DmaError::Exhausted { bytes })?;
         let address = (self.end + GAP).next_multiple_of(GAP);
-        self.end = address + bytes.len() as u64;
-        self.buffers.push(Buffer { address, bytes });
-        address
+        self.end = address + bytes as u64;
+        self.buffers.push(Buffer {
+            address,
+            bytes: pages,
+        });
+        Ok(address)
     }
 
     /// Gives a buffer back.

@@ -4,7 +4,6 @@
 //! means.
 
 use super::{Buffers, UdpNic};
-use crate::dma::DmaError;
 use crate::verbs::{
     CallerError, Completion, ConnectionHandle, ConnectionState, Error, MemoryRegion, Nic,
     NicCapabilities, OperationKind, PathReport, ReceiveRequest, Rights, Settled, WorkRequest,
@@ -96,12 +95,7 @@ impl Nic for UdpNic {
     }
 
     fn register(&mut self, length: u64, rights: Rights) -> Result<MemoryRegion, Error> {
-        let (bytes, mut memory) = (check_length(length)?, Vec::new());
-        if memory.try_reserve_exact(bytes).is_err() {
-            return Err(DmaError::Exhausted { bytes }.into());
-        }
-        memory.resize(bytes, 0);
-        let address = self.buffers.insert(memory);
+        let address = self.buffers.try_allocate(check_length(length)?)?;
         let region = Region {
             address,
             length,
