@@ -4,10 +4,9 @@ mod common;
 
 use common::{Hosts, SERVICE, addresses};
 use osprey_hls::regs::{completion, table};
-use osprey_hls::wire::RejectReason;
-use osprey_host::verbs::{
-    CallerError, CloseReason, CompletionStatus, ConnectionHandle, ConnectionState, PeerError,
-};
+use osprey_hls::wire::{Reject, RejectReason};
+use osprey_host::device::{DeviceError, DevicePair};
+use osprey_host::verbs::{CallerError, CloseReason, ConnectionHandle, ConnectionState, Status};
 
 fn begin(hosts: &mut Hosts, service: u32) -> ConnectionHandle {
     let (domain, to) = (hosts.domains[0], addresses(1));
@@ -66,8 +65,8 @@ fn nobody_there_ends_after_the_attempts() {
     hosts.pair.engine(0).lose_control = 1000;
     let handle = begin(&mut hosts, SERVICE);
     hosts.turns(400);
-    let failed = ConnectionState::Closed(CloseReason::Failed(PeerError::NoAnswer { attempts: 16 }));
-    assert_eq!(hosts.contexts[0].state(handle).unwrap(), &failed);
+    let failed = ConnectionState::Closed(CloseReason::NoAnswer(16));
+    assert_eq!(hosts.contexts[0].state(handle).unwrap(), failed);
 }
 
 #[test]
@@ -75,13 +74,17 @@ fn refusals_name_both_values() {
     let mut hosts = Hosts::new();
     let handle = begin(&mut hosts, 99);
     hosts.turns(10);
-    let fault = PeerError::Rejected {
+    let rejected = CloseReason::Rejected(Reject {
         reason: RejectReason::Service,
-        theirs: 0,
-        ours: 99,
-    };
-    let failed = ConnectionState::Closed(CloseReason::Failed(fault));
-    assert_eq!(hosts.contexts[0].state(handle).unwrap(), &failed);
+        ours: 0,
+        yours: 99,
+    });
+    assert_eq!(
+        rejected.to_string(),
+        "the peer refuses: Service, it has 0, offered was 99"
+    );
+    let failed = ConnectionState::Closed(rejected);
+    assert_eq!(hosts.contexts[0].state(handle).unwrap(), failed);
 }
 
 #[test]
@@ -95,11 +98,11 @@ fn field_case_16_a_number_is_used_again_with_another_incarnation() {
         hosts.turns(10);
         assert_eq!(
             hosts.contexts[0].state(a).unwrap(),
-            &ConnectionState::Closed(CloseReason::Local)
+            ConnectionState::Closed(CloseReason::Local)
         );
         assert_eq!(
             hosts.contexts[1].state(b).unwrap(),
-            &ConnectionState::Closed(CloseReason::Peer)
+            ConnectionState::Closed(CloseReason::Peer)
         );
         hosts.contexts[0]
             .release(&mut hosts.pair.port(0), a)
@@ -123,11 +126,11 @@ fn a_lost_bye_is_repeated() {
     hosts.turns(120);
     assert_eq!(
         hosts.contexts[0].state(a).unwrap(),
-        &ConnectionState::Closed(CloseReason::Local)
+        ConnectionState::Closed(CloseReason::Local)
     );
     assert_eq!(
         hosts.contexts[1].state(b).unwrap(),
-        &ConnectionState::Closed(CloseReason::Peer)
+        ConnectionState::Closed(CloseReason::Peer)
     );
 }
 
@@ -141,20 +144,13 @@ fn field_case_40_closing_flushes_in_order_and_late_completions_do_nothing() {
     for user in 0..3 {
         let request = hosts.write_request(&from, &to, user);
         hosts.contexts[0]
-            .post_write(&mut hosts.pair.port(0), a, &request)
+            .post_send(&mut hosts.pair.port(0), a, &request)
             .unwrap();
     }
     let entry = hosts.pair.engine(0).tables[&(table::CONNECTION.id, a.number())];
     hosts.contexts[0].close(&mut hosts.pair.port(0), a).unwrap();
-    let flushed: Vec<_> = hosts
-        .poll(0, a)
-        .iter()
-        .map(|c| (c.user, c.status))
-        .collect();
-    assert_eq!(
-        flushed,
-        [0, 1, 2].map(|user| (user, CompletionStatus::Flushed))
-    );
+    let flushed: Vec<_> = hosts.poll(0, a).iter().map(|c| (c.id, c.status)).collect();
+    assert_eq!(flushed, [0, 1, 2].map(|user| (user, Status::Flushed)));
     hosts
         .pair
         .engine(0)
@@ -176,16 +172,38 @@ fn a_failed_connection_yields_its_requests_and_names_the_peer() {
     hosts.pair.engine(0).hold = true;
     let request = hosts.write_request(&from, &to, 5);
     hosts.contexts[0]
-        .post_write(&mut hosts.pair.port(0), a, &request)
+        .post_send(&mut hosts.pair.port(0), a, &request)
         .unwrap();
     let error = completion::KIND_CONNECTION_ERROR;
     hosts
         .pair
         .engine(0)
         .complete(a.number(), error, completion::STATUS_RETRIES, (0, 0, 0, 0));
-    assert_eq!(hosts.poll(0, a)[0].status, CompletionStatus::Flushed);
-    let failed = ConnectionState::Closed(CloseReason::Failed(PeerError::Silent));
-    assert_eq!(hosts.contexts[0].state(a).unwrap(), &failed);
-    let after = hosts.contexts[0].post_write(&mut hosts.pair.port(0), a, &request);
+    assert_eq!(hosts.poll(0, a)[0].status, Status::Flushed);
+    let failed = ConnectionState::Closed(CloseReason::Failed(Status::RetriesExhausted));
+    assert_eq!(hosts.contexts[0].state(a).unwrap(), failed);
+    let after = hosts.contexts[0].post_send(&mut hosts.pair.port(0), a, &request);
     assert_eq!(after, Err(CallerError::NotEstablished.into()));
+}
+
+#[test]
+fn a_status_that_the_map_does_not_define_is_the_devices_fault() {
+    let mut hosts = Hosts::new();
+    let (_, from) = hosts.region(0, 0, 64);
+    let (_, to) = hosts.region(1, 0, 64);
+    let [a, _] = hosts.connect(&[to]);
+    hosts.pair.engine(0).hold = true;
+    let request = hosts.write_request(&from, &to, 5);
+    hosts.contexts[0]
+        .post_send(&mut hosts.pair.port(0), a, &request)
+        .unwrap();
+    let (kind, status) = (completion::KIND_SEND, 15);
+    hosts
+        .pair
+        .engine(0)
+        .complete(a.number(), kind, status, (0, 0, 64, 0));
+    let polled = hosts.contexts[0].poll(&mut hosts.pair.port(0), a, &mut Vec::new());
+    let connection = a.number();
+    let undefined = DeviceError::Status { connection, status };
+    assert_eq!(polled, Err(undefined.into()));
 }

@@ -4,6 +4,7 @@ mod common;
 
 use osprey_hls::regs::{MAP_HASH, identity};
 use osprey_host::device::DeviceError;
+use osprey_host::device::DevicePair;
 use osprey_host::fake::FakePair;
 use osprey_host::verbs::{CallerError, Config, Context, Error};
 

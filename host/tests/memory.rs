@@ -4,8 +4,11 @@ mod common;
 
 use common::Hosts;
 use osprey_hls::regs::control;
+use osprey_host::device::DevicePair;
 use osprey_host::dma::DmaMemory;
-use osprey_host::verbs::{CallerError, CompletionStatus, Error, MemoryRegion, Rights};
+use osprey_host::verbs::{
+    CallerError, Error, MemoryRegion, Rights, Status, WorkOperation, WorkRequest,
+};
 
 #[test]
 fn field_case_35_pages_with_unrelated_addresses_are_written_through_the_page_table() {
@@ -18,12 +21,12 @@ fn field_case_35_pages_with_unrelated_addresses_are_written_through_the_page_tab
     let [a, _] = hosts.connect(&[to]);
     let request = hosts.write_request(&from, &to, 99);
     hosts.contexts[0]
-        .post_write(&mut hosts.pair.port(0), a, &request)
+        .post_send(&mut hosts.pair.port(0), a, &request)
         .unwrap();
     hosts.turns(3);
     let completions = hosts.poll(0, a);
-    assert_eq!((completions.len(), completions[0].user), (1, 99));
-    assert_eq!(completions[0].status, CompletionStatus::Ok);
+    assert_eq!((completions.len(), completions[0].id), (1, 99));
+    assert_eq!(completions[0].status, Status::Ok);
     let mut placed = vec![0; 9017];
     hosts.pair.port(1).read(&to_buffer, 0, &mut placed);
     assert_eq!(placed[..17], [0; 17]);
@@ -41,8 +44,8 @@ fn field_case_31_a_deregistered_key_fails_and_never_comes_back() {
         .unwrap();
     let domain = hosts.domains[1];
     let rights = Rights {
-        local: true,
-        remote_write: true,
+        write: true,
+        ..Rights::default()
     };
     let again = hosts.contexts[1]
         .register(&mut hosts.pair.port(1), domain, &buffer, (0, 100), rights)
@@ -51,10 +54,10 @@ fn field_case_31_a_deregistered_key_fails_and_never_comes_back() {
     assert_ne!(again.key, to.key);
     let request = hosts.write_request(&from, &to, 1);
     hosts.contexts[0]
-        .post_write(&mut hosts.pair.port(0), a, &request)
+        .post_send(&mut hosts.pair.port(0), a, &request)
         .unwrap();
     hosts.turns(3);
-    assert_eq!(hosts.poll(0, a)[0].status, CompletionStatus::RemoteAccess);
+    assert_eq!(hosts.poll(0, a)[0].status, Status::RemoteAccess);
     let twice = hosts.contexts[1].deregister(&mut hosts.pair.port(1), to);
     assert_eq!(twice, Err(CallerError::UnknownKey(to.key).into()));
 }
@@ -68,7 +71,7 @@ fn deregistration_waits_for_placements_that_were_checked() {
     hosts.pair.engine(1).placement_lag = 50;
     let request = hosts.write_request(&from, &to, 1);
     hosts.contexts[0]
-        .post_write(&mut hosts.pair.port(0), a, &request)
+        .post_send(&mut hosts.pair.port(0), a, &request)
         .unwrap();
     hosts.turns(3);
     let counts = |hosts: &mut Hosts| {
@@ -92,21 +95,31 @@ fn field_case_26_local_bounds_do_not_wrap() {
     let (_, to) = hosts.region(1, 0, 8192);
     let [a, _] = hosts.connect(&[to]);
     let mut refused = |address: u64, length: u32| {
-        let mut request = hosts.write_request(&from, &to, 0);
-        (request.local_address, request.length) = (address, length);
-        hosts.contexts[0].post_write(&mut hosts.pair.port(0), a, &request)
+        let operation = WorkOperation::Write {
+            local: address,
+            length,
+            remote: to.address,
+            key: to.key,
+        };
+        let request = WorkRequest { id: 0, operation };
+        hosts.contexts[0].post_send(&mut hosts.pair.port(0), a, &request)
     };
     for (address, length) in [
         (from.address - 1, 1),
-        (from.address + 1, 4096),
+        (from.address + 4096, 1),
         (u64::MAX - 0x3f, 0x60),
     ] {
-        let error = refused(address, length).unwrap_err();
-        assert!(
-            matches!(error, Error::Caller(CallerError::Bounds { .. })),
-            "{error}"
-        );
+        let unregistered = CallerError::Unregistered {
+            address,
+            length: length.into(),
+        };
+        assert_eq!(refused(address, length), Err(unregistered.into()));
     }
+    let error = refused(from.address + 1, 4096).unwrap_err();
+    assert!(
+        matches!(error, Error::Caller(CallerError::Bounds { .. })),
+        "{error}"
+    );
     assert_eq!(
         refused(from.address, 4096),
         Ok(0),
@@ -124,10 +137,7 @@ fn keys_and_pages_run_out_cleanly() {
     let mut regions: Vec<MemoryRegion> = Vec::new();
     let (buffer, first) = hosts.region(0, 0, 4096);
     regions.push(first);
-    let rights = Rights {
-        local: true,
-        remote_write: false,
-    };
+    let rights = Rights::default();
     let domain = hosts.domains[0];
     let register = |hosts: &mut Hosts| {
         hosts.contexts[0].register(&mut hosts.pair.port(0), domain, &buffer, (0, 4096), rights)

@@ -3,7 +3,8 @@
 mod common;
 
 use common::Hosts;
-use osprey_host::verbs::{CallerError, CompletionStatus, Error};
+use osprey_host::device::DevicePair;
+use osprey_host::verbs::{CallerError, Error, Status};
 
 #[test]
 fn field_case_22_a_refused_post_takes_nothing() {
@@ -17,21 +18,18 @@ fn field_case_22_a_refused_post_takes_nothing() {
         hosts.pair.engine(0).hold = true;
         for _ in 0..8 {
             let index = hosts.contexts[0]
-                .post_write(&mut hosts.pair.port(0), a, &request)
+                .post_send(&mut hosts.pair.port(0), a, &request)
                 .unwrap();
             assert_eq!(index, next, "indices have no gap");
             next += 1;
         }
-        let refused = hosts.contexts[0].post_write(&mut hosts.pair.port(0), a, &request);
-        assert_eq!(
-            refused,
-            Err(Error::Caller(CallerError::RingFull { entries: 8 }))
-        );
+        let refused = hosts.contexts[0].post_send(&mut hosts.pair.port(0), a, &request);
+        assert_eq!(refused, Err(Error::Caller(CallerError::Full { max: 8 })));
         hosts.pair.engine(0).hold = false;
         hosts.turns(10);
         let done = hosts.poll(0, a);
         assert_eq!(done.len(), 8);
-        assert!(done.iter().all(|c| c.status == CompletionStatus::Ok));
+        assert!(done.iter().all(|c| c.status == Status::Ok));
     }
 }
 
@@ -44,31 +42,31 @@ fn no_more_messages_are_open_than_the_peer_has_slots() {
     let request = hosts.write_request(&from, &to, 0);
     for _ in 0..64 {
         hosts.contexts[0]
-            .post_write(&mut hosts.pair.port(0), a, &request)
+            .post_send(&mut hosts.pair.port(0), a, &request)
             .unwrap();
     }
-    let refused = hosts.contexts[0].post_write(&mut hosts.pair.port(0), a, &request);
-    assert_eq!(
-        refused,
-        Err(Error::Caller(CallerError::TooManyOpen { limit: 64 }))
-    );
+    let refused = hosts.contexts[0].post_send(&mut hosts.pair.port(0), a, &request);
+    assert_eq!(refused, Err(Error::Caller(CallerError::Full { max: 64 })));
 }
 
 #[test]
-fn domains_and_rights_are_kept_apart() {
+fn domains_and_strange_memory_are_kept_apart() {
     let mut hosts = Hosts::new();
     let (_, from) = hosts.region(0, 0, 16);
     let (_, to) = hosts.region(1, 0, 16);
     hosts.domains[0] = hosts.contexts[0].protection_domain();
     let [a, _] = hosts.connect(&[to]);
     let request = hosts.write_request(&from, &to, 0);
-    let refused = hosts.contexts[0].post_write(&mut hosts.pair.port(0), a, &request);
+    let refused = hosts.contexts[0].post_send(&mut hosts.pair.port(0), a, &request);
     assert_eq!(refused, Err(Error::Caller(CallerError::Domain)));
+    // Of another buffer, which only the other side has.
+    hosts.region(1, 0, 1 << 16);
     let (_, unknown) = hosts.region(1, 0, 16);
     let request = hosts.write_request(&unknown, &to, 0);
-    let refused = hosts.contexts[0].post_write(&mut hosts.pair.port(0), a, &request);
+    let refused = hosts.contexts[0].post_send(&mut hosts.pair.port(0), a, &request);
+    let (address, length) = (unknown.address, unknown.length);
     assert_eq!(
         refused,
-        Err(Error::Caller(CallerError::UnknownKey(unknown.key)))
+        Err(Error::Caller(CallerError::Unregistered { address, length }))
     );
 }

@@ -1,11 +1,10 @@
 //! The software NIC over loopback: set-up, every operation, loss, and clear errors.
 
-use osprey_hls::endpoint::{
-    CloseReason, Completion, ConnectionState, ReceiveRequest, Rights, Side, Status, WorkOperation,
-    WorkRequest,
-};
-use osprey_hls::wire::{ConnectionId, RemoteRegion};
 use osprey_host::udp::{UdpError, UdpNic, UdpSettings};
+use osprey_host::verbs::{
+    CloseReason, Completion, ConnectionHandle, ConnectionState, MemoryRegion, Nic, ReceiveRequest,
+    Rights, Side, Status, WorkOperation, WorkRequest,
+};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::{Duration, Instant};
 
@@ -28,37 +27,31 @@ fn nic(planes: u8, loss: f64, seed: u64) -> UdpNic {
 struct Pair {
     a: UdpNic,
     b: UdpNic,
-    connection: ConnectionId,
-    accepted: ConnectionId,
-    region: RemoteRegion,
+    connection: ConnectionHandle,
+    accepted: Option<ConnectionHandle>,
+    region: MemoryRegion,
 }
 
 impl Pair {
     fn new(planes: u8, loss: f64) -> Self {
         let (mut a, mut b) = (nic(planes, loss, 1), nic(planes, loss, 2));
         let region = b.register(1 << 22, Rights::ALL).expect("a region is free");
-        b.endpoint
-            .listen(SERVICE, &[region])
+        b.listen(SERVICE, &[region])
             .expect("one region can be announced");
-        let now = a.now();
         let connection = a
-            .endpoint
-            .connect(now, &b.addresses(), SERVICE, &[])
+            .connect(&b.addresses(), SERVICE, &[])
             .expect("a connection is free");
         let mut pair = Self {
             a,
             b,
             connection,
-            accepted: ConnectionId::CONTROL,
+            accepted: None,
             region,
         };
         pair.until("set-up", |pair| {
-            if let Some(accepted) = pair.b.endpoint.poll_accepted() {
-                pair.accepted = accepted;
-            }
-            pair.accepted != ConnectionId::CONTROL
-                && pair.a.endpoint.connection_state(pair.connection)
-                    == Some(ConnectionState::Established)
+            pair.accepted = pair.accepted.or_else(|| pair.b.accept());
+            pair.accepted.is_some()
+                && pair.a.state(pair.connection) == Ok(ConnectionState::Established)
         });
         pair
     }
@@ -73,17 +66,24 @@ impl Pair {
     }
 
     fn post(&mut self, id: u64, operation: WorkOperation) {
-        let now = self.a.now();
         self.a
-            .endpoint
-            .post_send(now, self.connection, 0, WorkRequest { id, operation })
+            .post_send(self.connection, 0, WorkRequest { id, operation })
             .expect("the queue has room");
+    }
+
+    /// Memory of the first NIC that begins with these bytes.
+    fn source(&mut self, bytes: &[u8]) -> u64 {
+        let length = bytes.len().max(1) as u64;
+        let region = self.a.register(length, Rights::default());
+        let region = region.expect("a region is free");
+        self.a.write_memory(&region, 0, bytes).expect("it fits");
+        region.address
     }
 
     fn completion(&mut self) -> Completion {
         let mut found = None;
         self.until("a completion", |pair| {
-            found = pair.a.endpoint.poll_completion();
+            found = pair.a.poll();
             found.is_some()
         });
         found.expect("it was found")
@@ -99,12 +99,7 @@ fn pattern(length: usize) -> Vec<u8> {
 /// A WRITE of a pattern: same bytes, nothing beside them.
 fn write(planes: u8, loss: f64, length: usize) {
     let mut pair = Pair::new(planes, loss);
-    let local = pair.a.buffers.allocate(length);
-    pair.a
-        .buffers
-        .get_mut(local, length)
-        .unwrap()
-        .copy_from_slice(&pattern(length));
+    let local = pair.source(&pattern(length));
     let (remote, key) = (pair.region.address + 3, pair.region.key);
     pair.post(
         5,
@@ -146,23 +141,18 @@ fn a_write_arrives_over_four_planes_with_loss() {
 #[test]
 fn a_send_finds_its_receive_request() {
     let mut pair = Pair::new(2, 0.0);
-    let target = pair.b.buffers.allocate(5_000);
-    let now = pair.b.now();
+    let target = pair.b.register(5_000, Rights::default());
+    let target = target.expect("a region is free").address;
     let request = ReceiveRequest {
         id: 9,
         address: target,
         length: 5_000,
     };
+    let accepted = pair.accepted.expect("set-up is over");
     pair.b
-        .endpoint
-        .post_receive(now, pair.accepted, 0, request)
+        .post_receive(accepted, 0, request)
         .expect("the queue has room");
-    let local = pair.a.buffers.allocate(5_000);
-    pair.a
-        .buffers
-        .get_mut(local, 5_000)
-        .unwrap()
-        .copy_from_slice(&pattern(5_000));
+    let local = pair.source(&pattern(5_000));
     pair.post(
         1,
         WorkOperation::SendImm {
@@ -174,7 +164,7 @@ fn a_send_finds_its_receive_request() {
     assert_eq!(pair.completion().status, Status::Ok);
     let mut received = None;
     pair.until("the message", |pair| {
-        received = pair.b.endpoint.poll_completion();
+        received = pair.b.poll();
         received.is_some()
     });
     let received = received.expect("it was found");
@@ -198,7 +188,7 @@ fn reads_and_atomics_come_back() {
     let region = pair
         .a
         .register(
-            length,
+            length as u64,
             Rights {
                 write: true,
                 ..Rights::default()
@@ -244,7 +234,7 @@ fn reads_and_atomics_come_back() {
 #[test]
 fn a_wrong_key_is_refused_and_writes_nothing() {
     let mut pair = Pair::new(1, 0.0);
-    let local = pair.a.buffers.allocate(64);
+    let local = pair.source(&[7; 64]);
     let (remote, key) = (pair.region.address + (1 << 22) - 32, pair.region.key);
     pair.post(
         1,
@@ -274,16 +264,14 @@ fn a_port_in_use_and_a_wildcard_are_named() {
 fn a_peer_that_is_not_there_is_reported() {
     let mut a = nic(1, 0.0, 1);
     let nobody = nic(1, 0.0, 2).addresses();
-    let now = a.now();
     let connection = a
-        .endpoint
-        .connect(now, &nobody, SERVICE, &[])
+        .connect(&nobody, SERVICE, &[])
         .expect("a connection is free");
     let begun = Instant::now();
     loop {
         a.progress(Duration::from_millis(5)).expect("sockets work");
-        match a.endpoint.connection_state(connection) {
-            Some(ConnectionState::Closed(reason)) => {
+        match a.state(connection) {
+            Ok(ConnectionState::Closed(reason)) => {
                 assert!(matches!(reason, CloseReason::NoAnswer(_)), "{reason:?}");
                 return;
             }

@@ -1,18 +1,10 @@
 //! What the main job runs on: two devices whose time goes on when asked.
 
-use osprey_host::device::Device;
-use osprey_host::fake::{FakePair, FakePort};
+use osprey_host::device::DevicePair;
+use osprey_host::fake::FakePair;
 
-/// Two joined devices.
-pub trait Bench {
-    /// One side, as a device.
-    type Port<'a>: Device
-    where
-        Self: 'a;
-
-    /// The device of side 0 or 1.
-    fn port(&mut self, side: usize) -> Self::Port<'_>;
-
+/// Two joined devices, and their time.
+pub trait Bench: DevicePair {
     /// Lets `cycles` pass on both sides.
     fn run(&mut self, cycles: u64);
 
@@ -29,12 +21,6 @@ pub trait Bench {
 }
 
 impl Bench for FakePair {
-    type Port<'a> = FakePort<'a>;
-
-    fn port(&mut self, side: usize) -> FakePort<'_> {
-        FakePair::port(self, side)
-    }
-
     fn run(&mut self, cycles: u64) {
         (0..cycles).for_each(|_| self.step());
     }

@@ -9,7 +9,7 @@ use osprey_host::bar::Bar;
 use osprey_host::dma::{DmaBuffer, DmaMemory, PageSize};
 use osprey_host::verbs::{
     Completion, Config, ConnectionHandle, ConnectionState, Context, Error, MemoryRegion,
-    ProtectionDomain, Rights, WriteRequest,
+    ProtectionDomain, Rights, WorkOperation, WorkRequest,
 };
 use rand::Rng;
 
@@ -21,8 +21,6 @@ pub const GUARD: usize = 4096;
 pub const POLL_CYCLES: u64 = 64;
 /// Service number.
 const SERVICE: u32 = 1;
-/// From so many bytes on buffers have huge pages, to keep page tables short.
-const HUGE_FROM: usize = 1 << 20;
 /// Cycles that set-up may take.
 const SETUP_CYCLES_MAX: u64 = 2_000_000;
 
@@ -134,11 +132,7 @@ impl<'a, B: Bench> Hosts<'a, B> {
     ) -> Result<Memory, HostsError> {
         let mut port = self.bench.port(side);
         let length = offset + content.len() + GUARD;
-        let page_size = if length < HUGE_FROM {
-            PageSize::Small
-        } else {
-            PageSize::Huge
-        };
+        let page_size = PageSize::for_length(length);
         let buffer = at(side, port.allocate(length, page_size).map_err(Error::from))?;
         port.write(&buffer, 0, &vec![BACKGROUND; length]);
         port.write(&buffer, offset, content);
@@ -173,7 +167,7 @@ impl<'a, B: Bench> Hosts<'a, B> {
         )?;
         loop {
             self.progress()?;
-            let state = at(0, self.contexts[0].state(a))?.clone();
+            let state = at(0, self.contexts[0].state(a))?;
             let cycles = self.bench.cycle() - begun;
             if state == ConnectionState::Established {
                 let b = self.contexts[1].accept();
@@ -245,7 +239,7 @@ impl<B: Bench> Hosts<'_, B> {
         let begun = self.bench.cycle();
         while matches!(
             at(0, self.contexts[0].state(handles[0]))?,
-            ConnectionState::Closing
+            ConnectionState::Closing(_)
         ) && self.bench.cycle() - begun < SETUP_CYCLES_MAX
         {
             self.progress()?;
@@ -274,19 +268,18 @@ impl<B: Bench> Hosts<'_, B> {
         source: &MemoryRegion,
         target: &MemoryRegion,
         (offset, length): (u64, u32),
-        user: u64,
+        id: u64,
     ) -> Result<(), HostsError> {
-        let request = WriteRequest {
-            local_key: source.key,
-            local_address: source.address + offset,
-            remote_key: target.key,
-            remote_address: target.address + offset,
+        let operation = WorkOperation::Write {
+            local: source.address + offset,
             length,
-            user,
+            remote: target.address + offset,
+            key: target.key,
         };
+        let request = WorkRequest { id, operation };
         at(
             0,
-            self.contexts[0].post_write(&mut self.bench.port(0), handle, &request),
+            self.contexts[0].post_send(&mut self.bench.port(0), handle, &request),
         )
         .map(|_| ())
     }

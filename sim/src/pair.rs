@@ -11,7 +11,7 @@ use crate::monitor::{AxiMonitor, StreamMonitor};
 use crate::pcapng::{Capture, Direction};
 use crate::random::Stalls;
 use osprey_host::bar::Bar;
-use osprey_host::device::Device;
+use osprey_host::device::{Device, DevicePair};
 use osprey_host::dma::{DmaBuffer, DmaError, DmaMemory, PageSize};
 use osprey_verilated::Source;
 
@@ -395,13 +395,15 @@ pub struct PairPort<'a> {
     side: usize,
 }
 
-impl Bench for Pair {
+impl DevicePair for Pair {
     type Port<'a> = PairPort<'a>;
 
     fn port(&mut self, side: usize) -> PairPort<'_> {
         PairPort { pair: self, side }
     }
+}
 
+impl Bench for Pair {
     fn run(&mut self, cycles: u64) {
         (0..cycles).for_each(|_| self.step());
     }

@@ -3,15 +3,12 @@
 //! Neither knows that the other is another implementation. Memory must be identical, completions right and in order, every
 //! byte placed once, and what a sender says that it lost is what the fabric deleted.
 
-use osprey_hls::endpoint::{
-    ConnectionState, Counter, Region, Rights as EndpointRights, Side, Status, WorkOperation,
-    WorkRequest,
-};
+use osprey_hls::endpoint::{Counter, Region};
 use osprey_hls::wire::{ConnectionId, PathId, RemoteRegion};
 use osprey_host::dma::{DmaBuffer, DmaMemory, PageSize};
 use osprey_host::verbs::{
-    CompletionStatus, Config, ConnectionHandle, Context, MemoryRegion, ProtectionDomain, Rights,
-    WriteRequest,
+    Config, ConnectionHandle, ConnectionState, Context, MemoryRegion, ProtectionDomain, Rights,
+    Side, Status, WorkOperation, WorkRequest,
 };
 use osprey_sim::engine::source;
 use osprey_sim::fabric::{Faults, Kind};
@@ -83,7 +80,7 @@ fn connect(
         sides.1 = sides.1.or_else(|| mixed.endpoint.poll_accepted());
         let engine = sides.0.and_then(|handle| context.state(handle).ok());
         let endpoint = sides.1.and_then(|c| mixed.endpoint.connection_state(c));
-        engine == Some(&osprey_host::verbs::ConnectionState::Established)
+        engine == Some(ConnectionState::Established)
             && endpoint == Some(ConnectionState::Established)
     });
     let (engine, endpoint) = sides;
@@ -106,8 +103,8 @@ impl Both {
         let domain = context.protection_domain();
         let buffer = mixed.allocate(2 * HALF, PageSize::Small).expect("memory");
         let rights = Rights {
-            local: true,
-            remote_write: true,
+            write: true,
+            ..Rights::default()
         };
         let range = (0, 2 * HALF as u64);
         let region = context.register(&mut mixed, domain, &buffer, range, rights);
@@ -117,7 +114,7 @@ impl Both {
         let own = Region {
             address: BASE,
             length: 2 * HALF as u64,
-            rights: EndpointRights::ALL,
+            rights: Rights::ALL,
         };
         let key = mixed.endpoint.register(own).expect("a key");
         let remote = RemoteRegion {
@@ -152,17 +149,17 @@ impl Both {
         );
         let mut at = 0;
         for (id, length) in LENGTHS.iter().enumerate() {
-            let request = WriteRequest {
-                local_key: self.region.key,
-                local_address: self.region.address + at as u64,
-                remote_key: self.remote.key,
-                remote_address: BASE + at as u64,
+            let id = id as u64;
+            let operation = WorkOperation::Write {
+                local: self.region.address + at as u64,
                 length: *length as u32,
-                user: id as u64,
+                remote: BASE + at as u64,
+                key: self.remote.key,
             };
+            let request = WorkRequest { id, operation };
             let posted = self
                 .context
-                .post_write(&mut self.mixed, self.handle, &request);
+                .post_send(&mut self.mixed, self.handle, &request);
             posted.expect("posted by the engine's host");
             let from = (HALF + at) as u64;
             let operation = WorkOperation::Write {
@@ -171,7 +168,7 @@ impl Both {
                 remote: theirs.address + from,
                 key: theirs.key,
             };
-            let (now, id) = (self.mixed.now_ns(), id as u64);
+            let now = self.mixed.now_ns();
             let request = WorkRequest { id, operation };
             let posted = self
                 .mixed
@@ -188,9 +185,9 @@ impl Both {
             done.len() == LENGTHS.len() && mixed.completions.len() == LENGTHS.len()
         });
         for (id, completion) in done.iter().enumerate() {
-            let found = (completion.user, completion.length, completion.status);
+            let found = (completion.id, completion.length, completion.status);
             let length = LENGTHS[id] as u32;
-            assert_eq!(found, (id as u64, length, CompletionStatus::Ok));
+            assert_eq!(found, (id as u64, length, Status::Ok));
         }
         for (id, completion) in self.mixed.completions.iter().enumerate() {
             let found = (completion.id, completion.length, completion.status);
@@ -257,7 +254,7 @@ impl Both {
             context.progress(mixed).expect("progress");
             let engine = context.state(handle).expect("a connection");
             let endpoint = mixed.endpoint.connection_state(connection);
-            matches!(engine, osprey_host::verbs::ConnectionState::Closed(_))
+            matches!(engine, ConnectionState::Closed(_))
                 && matches!(endpoint, Some(ConnectionState::Closed(_)))
         });
     }

@@ -1,6 +1,7 @@
 //! What stands around an engine, with a stub in its place: registers, memory, streams, capture.
 
 use osprey_host::bar::Bar;
+use osprey_host::device::DevicePair;
 use osprey_host::dma::{DmaMemory, PageSize};
 use osprey_sim::bench::Bench;
 use osprey_sim::fabric::{Fate, Rule};

@@ -5,8 +5,9 @@ mod rig;
 
 use osprey_hls::regs::counters::Counter;
 use osprey_hls::wire::Key;
+use osprey_host::device::DevicePair;
 use osprey_host::dma::DmaMemory;
-use osprey_host::verbs::{CompletionStatus, Config, MemoryRegion};
+use osprey_host::verbs::{Config, MemoryRegion, Status};
 use osprey_sim::fabric::{Fate, Faults, Kind, Rule};
 use osprey_sim::hosts::{BACKGROUND, Hosts};
 use osprey_sim::memory::Timing;
@@ -142,7 +143,7 @@ fn a_plane_that_is_silent_for_a_while_delays_and_loses_nothing() {
     assert!(hosts.wait(a, 1, 30_000).is_err());
     hosts.bench.set_plane_up(1, true, false);
     let completions = hosts.wait(a, 1, PATIENCE).unwrap();
-    assert_eq!(completions[0].status, CompletionStatus::Ok);
+    assert_eq!(completions[0].status, Status::Ok);
     judge(&mut hosts, &target, &[(0, &data)]);
 }
 
@@ -169,7 +170,7 @@ fn field_case_32_every_alignment_and_odd_lengths() {
                 .unwrap();
         }
         let completions = hosts.wait(a, batch.len(), PATIENCE).unwrap();
-        assert!(completions.iter().all(|c| c.status == CompletionStatus::Ok));
+        assert!(completions.iter().all(|c| c.status == Status::Ok));
     }
     judge(&mut hosts, &target, &written);
 }
@@ -221,10 +222,7 @@ fn field_case_31_no_byte_after_deregistration() {
         .write(a, &source.region, &target.region, (0, data.len() as u32), 1)
         .unwrap();
     osprey_sim::bench::Bench::run(hosts.bench, 3000);
-    let (context, mut port) = (
-        &mut hosts.contexts[1],
-        osprey_sim::bench::Bench::port(hosts.bench, 1),
-    );
+    let (context, mut port) = (&mut hosts.contexts[1], hosts.bench.port(1));
     context.deregister(&mut port, target.region).unwrap();
     port.write(&target.buffer, 0, &vec![BACKGROUND; target.buffer.length]);
     let completions = hosts.wait(a, 1, PATIENCE).unwrap();

@@ -4,7 +4,10 @@
 mod rig;
 
 use osprey_hls::regs::counters::Counter;
-use osprey_host::verbs::{CompletionStatus, Config, ConnectionHandle, FirstNumbers, WriteRequest};
+use osprey_host::device::DevicePair;
+use osprey_host::verbs::{
+    Config, ConnectionHandle, FirstNumbers, Status, WorkOperation, WorkRequest,
+};
 use osprey_sim::bench::Bench;
 use osprey_sim::fabric::{Fate, Faults, Kind, Rule};
 use osprey_sim::hosts::{BACKGROUND, Hosts, Memory};
@@ -163,17 +166,15 @@ impl Flow {
         let mut port = hosts.bench.port(self.side);
         if self.posted < self.total() {
             let offset = (self.posted * FLOW_MESSAGE) as u64;
-            let request = WriteRequest {
-                local_key: self.source.region.key,
-                local_address: self.source.region.address + offset,
-                remote_key: self.target.region.key,
-                remote_address: self.target.region.address + offset,
+            let operation = WorkOperation::Write {
+                local: self.source.region.address + offset,
                 length: FLOW_MESSAGE as u32,
-                user: self.posted as u64,
+                remote: self.target.region.address + offset,
+                key: self.target.region.key,
             };
-            context
-                .post_write(&mut port, self.handle, &request)
-                .unwrap();
+            let id = self.posted as u64;
+            let request = WorkRequest { id, operation };
+            context.post_send(&mut port, self.handle, &request).unwrap();
             self.posted += 1;
         }
         let mut completions = Vec::new();
@@ -181,8 +182,8 @@ impl Flow {
             .poll(&mut port, self.handle, &mut completions)
             .unwrap();
         for completion in completions {
-            assert_eq!(completion.status, CompletionStatus::Ok);
-            assert_eq!(completion.user, self.done as u64);
+            assert_eq!(completion.status, Status::Ok);
+            assert_eq!(completion.id, self.done as u64);
             self.done += 1;
         }
     }
@@ -258,7 +259,7 @@ fn field_case_16_frames_of_an_earlier_life_do_not_touch_the_next() {
             .write(a, &source.region, &target.region, (0, 60_000), life)
             .unwrap();
         let completions = hosts.wait(a, 1, PATIENCE).unwrap();
-        assert_eq!(completions[0].status, CompletionStatus::Ok);
+        assert_eq!(completions[0].status, Status::Ok);
         judge(&mut hosts, &target, &[(0, &data)]);
         hosts.end([a, b], [source.region, target.region]).unwrap();
     }
@@ -288,7 +289,7 @@ fn both_hosts_start_again_and_find_the_engines_as_new() {
             continue;
         }
         let completions = hosts.wait(a, 1, PATIENCE).unwrap();
-        assert_eq!(completions[0].status, CompletionStatus::Ok);
+        assert_eq!(completions[0].status, Status::Ok);
         judge(&mut hosts, &target, &[(0, &data[..50_000])]);
     }
 }

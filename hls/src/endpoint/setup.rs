@@ -9,19 +9,25 @@ use super::work::Status;
 use crate::wire::{ConnectionId, Incarnation, Offer, PlaneAddress, Reject, RemoteRegion};
 
 /// Why a connection is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CloseReason {
     /// The host closed it.
+    #[error("this side closed the connection")]
     Local,
     /// The peer closed it, or began it anew.
+    #[error("the peer closed the connection, or began it anew")]
     Peer,
     /// It failed in service.
+    #[error("the connection failed: {0}")]
     Failed(Status),
     /// The peer refused it; both values are named.
+    #[error("the peer refuses: {:?}, it has {}, offered was {}", .0.reason, .0.ours, .0.yours)]
     Rejected(Reject),
     /// The peer accepted what was not offered.
+    #[error(transparent)]
     Accept(AcceptError),
     /// The peer did not answer so many HELLOs.
+    #[error("the peer did not answer {0} times")]
     NoAnswer(u32),
 }
 

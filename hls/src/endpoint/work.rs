@@ -214,6 +214,20 @@ pub enum Status {
     Flushed,
 }
 
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Ok => "it was done",
+            Self::LocalAccess => "a local key or its bounds forbid the access",
+            Self::RemoteAccess => "the peer refused the access: key, rights or bounds",
+            Self::RemoteInvalid => "the peer found the request invalid",
+            Self::ReceiverNotReady => "the peer had no receive request, time after time",
+            Self::RetriesExhausted => "the peer fell silent: retries are exhausted",
+            Self::Flushed => "the connection ended before it was done",
+        })
+    }
+}
+
 /// Which side of a transfer a completion is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {

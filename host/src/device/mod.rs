@@ -2,10 +2,12 @@
 
 mod free_list;
 mod identity;
+mod pair;
 mod tables;
 
 pub use free_list::FreeList;
 pub use identity::{Capabilities, identify};
+pub use pair::{DevicePair, SharedPort};
 pub use tables::{Words, fill_table, read_table, write_table};
 
 use crate::bar::Bar;
@@ -74,7 +76,23 @@ pub enum DeviceError {
         /// The index.
         index: u32,
     },
-    /// No memory for the library's own rings.
+    /// A status that the register map does not define.
+    #[error(
+        "completion of connection {connection} bears status {status}, which the map does not define"
+    )]
+    Status {
+        /// The connection.
+        connection: u32,
+        /// The status.
+        status: u8,
+    },
+    /// The system refuses to send, receive or wait.
+    #[error("sockets: {kind}")]
+    Socket {
+        /// What the system says.
+        kind: std::io::ErrorKind,
+    },
+    /// No memory for regions or the library's own rings.
     #[error(transparent)]
     Memory(#[from] DmaError),
 }

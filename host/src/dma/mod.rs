@@ -37,6 +37,18 @@ pub enum PageSize {
 }
 
 impl PageSize {
+    /// From so many bytes on buffers have huge pages, to keep page tables short.
+    const HUGE_FROM: usize = 1 << 20;
+
+    /// The pages for a buffer of so many bytes.
+    pub const fn for_length(bytes: usize) -> Self {
+        if bytes < Self::HUGE_FROM {
+            Self::Small
+        } else {
+            Self::Huge
+        }
+    }
+
     /// log2 of the bytes.
     pub const fn shift(self) -> u32 {
         match self {

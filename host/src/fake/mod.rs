@@ -8,7 +8,7 @@ mod engine;
 mod memory;
 
 use crate::bar::Bar;
-use crate::device::Device;
+use crate::device::{Device, DevicePair};
 use crate::dma::{DmaBuffer, DmaError, DmaMemory, PageSize};
 pub use engine::FakeEngine;
 pub use memory::FakeMemory;
@@ -36,11 +36,6 @@ impl FakePair {
         }
     }
 
-    /// One side, 0 or 1.
-    pub fn port(&mut self, side: usize) -> FakePort<'_> {
-        FakePort { pair: self, side }
-    }
-
     /// The engine of one side, to look into or to break.
     pub fn engine(&mut self, side: usize) -> &mut FakeEngine {
         &mut self.sides[side]
@@ -63,6 +58,14 @@ impl FakePair {
             };
             local.step(peer);
         }
+    }
+}
+
+impl DevicePair for FakePair {
+    type Port<'a> = FakePort<'a>;
+
+    fn port(&mut self, side: usize) -> FakePort<'_> {
+        FakePort { pair: self, side }
     }
 }
 

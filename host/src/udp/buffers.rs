@@ -3,28 +3,18 @@
 //! Addresses are the NIC's, not the process's: nothing that a peer sends can name memory outside of a buffer, whatever the
 //! endpoint's checks say. Buffers lie apart, so an access that leaves one hits nothing.
 
+use crate::dma::DmaError;
+use crate::verbs::{CallerError, check_bounds};
+use memmap2::MmapMut;
 use osprey_hls::endpoint::Memory;
 
 /// Buffers are this far apart, or further.
 const GAP: u64 = 1 << 20;
 
-/// Why a buffer cannot be reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BufferError {
-    /// The range is not within one buffer.
-    #[error("{length} bytes at {address:#x} are not within one buffer")]
-    Range {
-        /// First address.
-        address: u64,
-        /// Bytes.
-        length: u64,
-    },
-}
-
 #[derive(Debug)]
 struct Buffer {
     address: u64,
-    bytes: Vec<u8>,
+    bytes: MmapMut,
 }
 
 /// All buffers of a NIC.
@@ -32,6 +22,8 @@ struct Buffer {
 pub struct Buffers {
     /// By address.
     buffers: Vec<Buffer>,
+    /// Addresses below this were given out, and are never given out again.
+    end: u64,
     /// Accesses by the transport that hit no buffer: must stay 0.
     missed: u64,
     /// Bytes that the transport has placed.
@@ -40,15 +32,23 @@ pub struct Buffers {
 
 impl Buffers {
     /// A new buffer of zeros; its address.
+    ///
+    /// # Panics
+    /// When there is no such memory: see [`Self::try_allocate`].
     pub fn allocate(&mut self, length: usize) -> u64 {
-        let last = self.buffers.last();
-        let end = last.map_or(GAP, |last| last.address + last.bytes.len() as u64 + GAP);
-        let address = end.next_multiple_of(GAP);
+        self.try_allocate(length).expect("the system has memory")
+    }
+
+    /// A new buffer of zeros, untouched pages of the system; its address.
+    pub fn try_allocate(&mut self, bytes: usize) -> Result<u64, DmaError> {
+        let pages = MmapMut::map_anon(bytes).map_err(|_| DmaError::Exhausted { bytes })?;
+        let address = (self.end + GAP).next_multiple_of(GAP);
+        self.end = address + bytes as u64;
         self.buffers.push(Buffer {
             address,
-            bytes: vec![0; length],
+            bytes: pages,
         });
-        address
+        Ok(address)
     }
 
     /// Gives a buffer back.
@@ -56,33 +56,34 @@ impl Buffers {
         self.buffers.retain(|buffer| buffer.address != address);
     }
 
-    fn find(&self, address: u64, length: u64) -> Option<(usize, usize)> {
-        let index = self
-            .buffers
-            .partition_point(|buffer| buffer.address <= address)
-            .checked_sub(1)?;
-        let offset = address - self.buffers[index].address;
-        let held = self.buffers[index].bytes.len() as u64;
-        (offset <= held && length <= held - offset).then_some((index, offset as usize))
+    /// The buffer that a range is in, and the range's offset there.
+    fn find(&self, address: u64, length: u64) -> Result<(usize, usize), CallerError> {
+        let unregistered = CallerError::Unregistered { address, length };
+        let behind = |buffer: &Buffer| buffer.address <= address;
+        let Some(index) = self.buffers.partition_point(behind).checked_sub(1) else {
+            return Err(unregistered);
+        };
+        let (start, held) = (
+            self.buffers[index].address,
+            self.buffers[index].bytes.len() as u64,
+        );
+        match check_bounds(address, length, start, held) {
+            Ok(()) => Ok((index, (address - start) as usize)),
+            // It begins in this buffer.
+            Err(bounds) if address - start < held => Err(bounds),
+            Err(_) => Err(unregistered),
+        }
     }
 
     /// The bytes of a range.
-    pub fn get(&self, address: u64, length: usize) -> Result<&[u8], BufferError> {
-        let range = BufferError::Range {
-            address,
-            length: length as u64,
-        };
-        let (index, offset) = self.find(address, length as u64).ok_or(range)?;
+    pub fn get(&self, address: u64, length: usize) -> Result<&[u8], CallerError> {
+        let (index, offset) = self.find(address, length as u64)?;
         Ok(&self.buffers[index].bytes[offset..offset + length])
     }
 
     /// The bytes of a range, to be changed.
-    pub fn get_mut(&mut self, address: u64, length: usize) -> Result<&mut [u8], BufferError> {
-        let range = BufferError::Range {
-            address,
-            length: length as u64,
-        };
-        let (index, offset) = self.find(address, length as u64).ok_or(range)?;
+    pub fn get_mut(&mut self, address: u64, length: usize) -> Result<&mut [u8], CallerError> {
+        let (index, offset) = self.find(address, length as u64)?;
         Ok(&mut self.buffers[index].bytes[offset..offset + length])
     }
 
@@ -140,5 +141,10 @@ mod tests {
         assert_eq!(buffers.missed(), 1);
         buffers.release(a);
         assert!(buffers.get(a, 1).is_err() && buffers.get(b, 8).is_ok());
+        buffers.release(b);
+        assert!(
+            buffers.allocate(8) > b,
+            "an address names one buffer for ever"
+        );
     }
 }

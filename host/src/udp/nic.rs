@@ -7,14 +7,14 @@ use super::codec::{decode, encode};
 use super::edge::{Held, Late};
 use super::sockets::{Received, Sockets};
 use super::{Buffers, Decide, Direction, Fate, UdpSettings, flip, plane_address, socket_address};
+use crate::verbs::Completion;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
-use osprey_hls::endpoint::{
-    Arrival, Config, ConfigError, Endpoint, Packet, PostError, Region, Rights, Transmit,
-};
-use osprey_hls::wire::{CRC_LEN, Key, PlaneAddress, RemoteRegion};
+use osprey_hls::endpoint::{Arrival, Config, ConfigError, Endpoint, Packet, Transmit};
+use osprey_hls::wire::CRC_LEN;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::collections::VecDeque;
 use std::net::SocketAddrV4;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ const SENDS_MAX: usize = 64;
 /// the processor get it meanwhile.
 const SPIN: Duration = Duration::from_micros(50);
 
-/// Why a software NIC does not work.
+/// Why a software NIC cannot be opened, or stops.
 #[derive(Debug, thiserror::Error)]
 pub enum UdpError {
     /// A local address cannot be used.
@@ -43,9 +43,6 @@ pub enum UdpError {
     /// The transport refuses a setting.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The endpoint refuses a request.
-    #[error(transparent)]
-    Post(#[from] PostError),
     /// The system refuses to send, receive or wait.
     #[error("socket: {0}")]
     Io(#[from] std::io::Error),
@@ -69,6 +66,10 @@ pub struct UdpNic {
     late: Late,
     /// Datagrams that were no packets.
     refused: u64,
+    /// Which life of each connection number this is, where a number has had one before.
+    pub(super) lives: Vec<u32>,
+    /// Completions that were taken from the endpoint and wait for the application.
+    pub(super) taken: VecDeque<Completion>,
 }
 
 impl UdpNic {
@@ -119,6 +120,8 @@ impl UdpNic {
             edge: None,
             late: Late::default(),
             refused: 0,
+            lives: Vec::new(),
+            taken: VecDeque::new(),
         })
     }
 
@@ -132,50 +135,13 @@ impl UdpNic {
         self.begun.elapsed().as_nanos() as u64
     }
 
-    /// The addresses that peers connect to.
-    pub fn addresses(&self) -> Vec<PlaneAddress> {
-        self.planes
-            .iter()
-            .map(|plane| plane_address(plane.local()))
-            .collect()
-    }
-
     /// Datagrams that were no packets, the CRC's included.
     pub fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// A buffer of `length` bytes that peers may use as `rights` say: what they need to know of it.
-    pub fn register(&mut self, length: usize, rights: Rights) -> Result<RemoteRegion, UdpError> {
-        let address = self.buffers.allocate(length);
-        let region = Region {
-            address,
-            length: length as u64,
-            rights,
-        };
-        match self.endpoint.register(region) {
-            Ok(key) => Ok(RemoteRegion {
-                address,
-                length: length as u64,
-                key,
-            }),
-            Err(error) => {
-                self.buffers.release(address);
-                Err(error.into())
-            }
-        }
-    }
-
-    /// Takes a buffer back: its key fails from now on, its bytes are gone.
-    pub fn deregister(&mut self, region: &RemoteRegion) -> Result<(), UdpError> {
-        let key: Key = region.key;
-        self.endpoint.deregister(key)?;
-        self.buffers.release(region.address);
-        Ok(())
-    }
-
     /// Moves everything along. With nothing to do it waits for at most `wait`; returns whether anything moved.
-    pub fn progress(&mut self, wait: Duration) -> Result<bool, UdpError> {
+    pub fn progress(&mut self, wait: Duration) -> std::io::Result<bool> {
         let begun = Instant::now();
         loop {
             self.look(Duration::ZERO)?;
@@ -199,10 +165,10 @@ impl UdpNic {
     }
 
     /// Waits until a plane can be read, at most for so long.
-    fn look(&mut self, wait: Duration) -> Result<(), UdpError> {
+    fn look(&mut self, wait: Duration) -> std::io::Result<()> {
         match self.poll.poll(&mut self.events, Some(wait)) {
             Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
-                return Err(error.into());
+                return Err(error);
             }
             _ => {}
         }
@@ -213,7 +179,7 @@ impl UdpNic {
     }
 
     /// One turn: arrivals, timers, departures.
-    fn turn(&mut self) -> Result<bool, UdpError> {
+    fn turn(&mut self) -> std::io::Result<bool> {
         let mut moved = false;
         for plane in 0..self.planes.len() {
             if self.readable[plane] {
@@ -235,7 +201,7 @@ impl UdpNic {
         Ok(moved)
     }
 
-    fn receive(&mut self, plane: usize) -> Result<usize, UdpError> {
+    fn receive(&mut self, plane: usize) -> std::io::Result<usize> {
         let now = self.now();
         let mut intake = Intake {
             plane,
@@ -250,11 +216,11 @@ impl UdpNic {
             None => intake.take(received),
             Some(edge) => edge.arrive(&mut intake, late, received),
         };
-        Ok(self.planes[plane].receive(take)?)
+        self.planes[plane].receive(take)
     }
 
     /// A late datagram's time has come.
-    fn release_late(&mut self, held: Held) -> Result<(), UdpError> {
+    fn release_late(&mut self, held: Held) -> std::io::Result<()> {
         if held.direction_in {
             let now = self.now();
             let mut intake = Intake {
@@ -274,15 +240,10 @@ impl UdpNic {
         }
         let plane = &mut self.planes[held.plane];
         let fill = |batch: &mut Vec<u8>, _| batch.extend_from_slice(&held.bytes);
-        Ok(tolerate(plane.queue(
-            (held.entropy, false),
-            held.peer,
-            held.bytes.len(),
-            fill,
-        ))?)
+        tolerate(plane.queue((held.entropy, false), held.peer, held.bytes.len(), fill))
     }
 
-    fn send(&mut self, plane: usize) -> Result<usize, UdpError> {
+    fn send(&mut self, plane: usize) -> std::io::Result<usize> {
         let mut count = 0;
         while count < SENDS_MAX {
             let now = self.now();
@@ -301,7 +262,7 @@ impl UdpNic {
     }
 
     /// Lets the packet in `out` leave as its fate says.
-    fn depart(&mut self, plane: usize, fate: Fate, now: u64) -> Result<(), UdpError> {
+    fn depart(&mut self, plane: usize, fate: Fate, now: u64) -> std::io::Result<()> {
         let (out, buffers) = (&self.out, &self.buffers);
         let peer = socket_address(&out.destination);
         let length = out.packet.header_len() + out.packet.payload_len() + CRC_LEN;
@@ -350,7 +311,7 @@ impl UdpNic {
                 Ok(())
             }
         };
-        Ok(tolerate(result)?)
+        tolerate(result)
     }
 }
 

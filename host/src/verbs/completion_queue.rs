@@ -2,81 +2,52 @@
 //!
 //! Completions are handed out in the order of posting, whatever order the device writes them in.
 
-use super::{ConnectionHandle, Error, PeerError};
+use super::{ConnectionHandle, Error, Side, Status};
 use crate::device::{Device, DeviceError};
 use crate::dma::DmaBuffer;
 use crate::dma::ring::Ring;
 use osprey_hls::regs::{completion, doorbell, work_request};
 use std::collections::VecDeque;
 
-/// How a work request ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CompletionStatus {
-    /// All bytes are in the peer's memory.
-    Ok,
-    /// The local key or its bounds forbid the access.
-    Local,
-    /// The peer refused the access.
-    RemoteAccess,
-    /// The peer fell silent.
-    Retries,
-    /// The peer found the request invalid.
-    RemoteInvalid,
-    /// The connection ended before the request did.
-    Flushed,
-    /// A status that the map does not define.
-    Undefined(u8),
+/// What a status of the register map means.
+fn status(connection: u32, code: u8) -> Result<Status, DeviceError> {
+    Ok(match code {
+        completion::STATUS_OK => Status::Ok,
+        completion::STATUS_LOCAL => Status::LocalAccess,
+        completion::STATUS_REMOTE_ACCESS => Status::RemoteAccess,
+        completion::STATUS_RETRIES => Status::RetriesExhausted,
+        completion::STATUS_REMOTE_INVALID => Status::RemoteInvalid,
+        status => return Err(DeviceError::Status { connection, status }),
+    })
 }
 
-impl CompletionStatus {
-    fn from_code(code: u8) -> Self {
-        match code {
-            completion::STATUS_OK => Self::Ok,
-            completion::STATUS_LOCAL => Self::Local,
-            completion::STATUS_REMOTE_ACCESS => Self::RemoteAccess,
-            completion::STATUS_RETRIES => Self::Retries,
-            completion::STATUS_REMOTE_INVALID => Self::RemoteInvalid,
-            other => Self::Undefined(other),
-        }
-    }
-
-    /// The peer's fault that the status tells, if it is one.
-    pub const fn peer_fault(self) -> Option<PeerError> {
-        match self {
-            Self::RemoteAccess => Some(PeerError::RemoteAccess),
-            Self::Retries => Some(PeerError::Silent),
-            Self::RemoteInvalid => Some(PeerError::InvalidRequest),
-            _ => None,
-        }
-    }
-}
-
-/// The end of a work request.
+/// A request that is done, or a message that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
     /// The connection.
     pub connection: ConnectionHandle,
-    /// Running index of the work request.
-    pub index: u32,
-    /// The caller's mark.
-    pub user: u64,
+    /// The request's own number; 0 of a WRITE_IMM that arrived.
+    pub id: u64,
+    /// The stream.
+    pub stream: u8,
+    /// Send or receive.
+    pub side: Side,
     /// How it ended.
-    pub status: CompletionStatus,
+    pub status: Status,
     /// Bytes of the message.
     pub length: u32,
-    /// Device time when it ended, units of 128 ns; 0 when flushed.
-    pub time: u32,
+    /// The sender's immediate value.
+    pub immediate: Option<u32>,
 }
 
 /// A completion as the device wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RawCompletion {
     pub(super) kind: u8,
-    pub(super) status: CompletionStatus,
+    pub(super) status: Status,
     pub(super) index: u32,
     pub(super) length: u32,
     pub(super) plane: u8,
-    pub(super) time: u32,
 }
 
 /// The host's end of a completion ring.
@@ -114,14 +85,17 @@ impl CompletionQueue {
     }
 
     /// The next completion, if it is there. The phase is read before the rest.
-    pub(super) fn next<D: Device + ?Sized>(&mut self, device: &mut D) -> Option<RawCompletion> {
+    pub(super) fn next<D: Device + ?Sized>(
+        &mut self,
+        device: &mut D,
+    ) -> Result<Option<RawCompletion>, DeviceError> {
         let index = self.ring.consumed();
         let at = self.ring.slot(index) * completion::BYTES as usize;
         let mut first = [0; 4];
         device.read(&self.buffer, at, &mut first);
         let phase = first[0] & 1 == 1;
         if phase != self.ring.phase(index) {
-            return None;
+            return Ok(None);
         }
         let mut bytes = [0; completion::BYTES as usize];
         device.read(&self.buffer, at, &mut bytes);
@@ -131,14 +105,13 @@ impl CompletionQueue {
             .chunks_exact(4)
             .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
             .collect();
-        Some(RawCompletion {
+        Ok(Some(RawCompletion {
             kind: completion::KIND.get(&words) as u8,
-            status: CompletionStatus::from_code(completion::STATUS.get(&words) as u8),
+            status: status(self.connection, completion::STATUS.get(&words) as u8)?,
             index: completion::INDEX.get(&words) as u32,
             length: completion::LENGTH.get(&words) as u32,
             plane: completion::PLANE.get(&words) as u8,
-            time: completion::TIME.get(&words) as u32,
-        })
+        }))
     }
 
     /// Tells the device how many completions were taken.
@@ -157,10 +130,10 @@ impl CompletionQueue {
 /// A posted work request.
 #[derive(Debug, Clone, Copy)]
 struct Posted {
-    user: u64,
+    id: u64,
     length: u32,
-    /// Status and time, once it has ended.
-    ended: Option<(CompletionStatus, u32)>,
+    /// How it ended, once it has.
+    ended: Option<Status>,
 }
 
 /// A send ring and what is outstanding in it.
@@ -195,13 +168,13 @@ impl SendQueue {
         &mut self,
         device: &mut D,
         record: [u8; work_request::BYTES as usize],
-        user: u64,
+        id: u64,
         length: u32,
     ) -> u32 {
         let index = self.ring.push();
         device.write(&self.buffer, self.ring.slot(index) * record.len(), &record);
         self.posted.push_back(Posted {
-            user,
+            id,
             length,
             ended: None,
         });
@@ -212,7 +185,7 @@ impl SendQueue {
     pub(super) fn end(&mut self, raw: &RawCompletion, connection: u32) -> Result<(), Error> {
         let place = raw.index.wrapping_sub(self.ring.consumed()) as usize;
         match self.posted.get_mut(place) {
-            Some(posted) if posted.ended.is_none() => posted.ended = Some((raw.status, raw.time)),
+            Some(posted) if posted.ended.is_none() => posted.ended = Some(raw.status),
             _ => {
                 return Err(DeviceError::Completion {
                     connection,
@@ -227,27 +200,24 @@ impl SendQueue {
     /// Ends every request that has not ended.
     pub(super) fn flush(&mut self) {
         for posted in &mut self.posted {
-            posted.ended.get_or_insert((CompletionStatus::Flushed, 0));
+            posted.ended.get_or_insert(Status::Flushed);
         }
     }
 
     /// The oldest request, if it has ended; its entry is free then.
     pub(super) fn pop(&mut self, connection: ConnectionHandle) -> Option<Completion> {
-        let Posted {
-            user,
-            length,
-            ended,
-        } = *self.posted.front()?;
-        let (status, time) = ended?;
+        let Posted { id, length, ended } = *self.posted.front()?;
+        let status = ended?;
         self.posted.pop_front();
-        let index = self.ring.pop();
+        self.ring.pop();
         Some(Completion {
             connection,
-            index,
-            user,
+            id,
+            stream: 0,
+            side: Side::Send,
             status,
             length,
-            time,
+            immediate: None,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Connections: what the library remembers, and how one is put into the engine's tables (T-6.5).
 
 use super::completion_queue::{CompletionQueue, SendQueue};
-use super::{CallerError, Config, PeerError, ProtectionDomain, Settled};
+use super::{CallerError, CloseReason, Config, ConnectionState, ProtectionDomain, Settled};
 use crate::device::{Device, DeviceError, FreeList, write_table};
 use osprey_hls::regs::table;
 use osprey_hls::wire::{ConnectionId, Incarnation, Offer, PathId, PlaneAddress, RemoteRegion};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Least UDP source port that is drawn for a path: the dynamic range.
 const ENTROPY_MIN: u16 = 0xc000;
 
-/// Names a connection of a context; of a later life of the same number it names nothing.
+/// Names a connection of a NIC; of a later life of the same number it names nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionHandle {
     number: u32,
@@ -19,34 +19,14 @@ pub struct ConnectionHandle {
 }
 
 impl ConnectionHandle {
-    /// Number of the connection in the engine.
+    pub(crate) const fn new(number: u32, serial: u32) -> Self {
+        Self { number, serial }
+    }
+
+    /// Number of the connection in its NIC.
     pub const fn number(self) -> u32 {
         self.number
     }
-}
-
-/// Why a connection is closed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CloseReason {
-    /// This side closed it.
-    Local,
-    /// The peer closed it.
-    Peer,
-    /// It failed.
-    Failed(PeerError),
-}
-
-/// Where a connection is in its life.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConnectionState {
-    /// HELLO is out.
-    Connecting,
-    /// Work may be posted.
-    Established,
-    /// BYE is out.
-    Closing,
-    /// Nothing will happen any more.
-    Closed(CloseReason),
 }
 
 /// What is known of the peer.
@@ -130,10 +110,7 @@ impl Connections {
     pub(super) fn reserve(&mut self) -> Result<ConnectionHandle, CallerError> {
         let number = self.free.take(1).ok_or(CallerError::NoConnection)?;
         self.serial += 1;
-        Ok(ConnectionHandle {
-            number,
-            serial: self.serial,
-        })
+        Ok(ConnectionHandle::new(number, self.serial))
     }
 
     pub(super) fn insert(&mut self, connection: Connection) {

@@ -5,10 +5,9 @@ use super::control_channel::ControlChannel;
 use super::handshake::Listener;
 use super::memory_region::Regions;
 use super::{
-    CloseReason, Completion, Config, ConnectionHandle, ConnectionState, Error, PeerError,
-    ProtectionDomain, Rights, Settled,
+    CloseReason, Completion, Config, ConnectionHandle, ConnectionState, Error, ProtectionDomain,
+    Rights, Settled, connection,
 };
-use super::{connection, work_request};
 use crate::device::{Capabilities, Device, DeviceError, fill_table, identify, write};
 use osprey_hls::regs::counters::Counter;
 use osprey_hls::regs::{completion, control, plane, table};
@@ -48,10 +47,7 @@ impl Context {
         let mut rng = ChaCha12Rng::from_seed(seed);
         let frames = ControlChannel::allocate_frames(device)?;
         let whole = (0, frames.length as u64);
-        let rights = Rights {
-            local: true,
-            remote_write: false,
-        };
+        let rights = Rights::default();
         let region = regions.register(
             device,
             &mut rng,
@@ -86,8 +82,8 @@ impl Context {
     }
 
     /// Where a connection is in its life.
-    pub fn state(&self, handle: ConnectionHandle) -> Result<&ConnectionState, Error> {
-        Ok(&self.connections.get(handle)?.state)
+    pub fn state(&self, handle: ConnectionHandle) -> Result<ConnectionState, Error> {
+        Ok(self.connections.get(handle)?.state)
     }
 
     /// What the two sides settled on, once they have.
@@ -96,9 +92,9 @@ impl Context {
     }
 
     /// The memory that the peer announced.
-    pub fn peer_regions(&self, handle: ConnectionHandle) -> Result<Vec<RemoteRegion>, Error> {
+    pub fn peer_regions(&self, handle: ConnectionHandle) -> Result<&[RemoteRegion], Error> {
         let peer = self.connections.get(handle)?.peer.as_ref();
-        Ok(peer.map(|peer| peer.regions.clone()).unwrap_or_default())
+        Ok(peer.map_or(&[], |peer| &peer.regions))
     }
 
     /// Work requests of a connection whose completions were not taken yet.
@@ -113,12 +109,12 @@ impl Context {
         &mut self,
         device: &mut D,
         handle: ConnectionHandle,
-        into: &mut Vec<Completion>,
+        into: &mut impl Extend<Completion>,
     ) -> Result<usize, Error> {
         let connection = self.connections.get_mut(handle)?;
-        let (number, before) = (connection.number, into.len());
+        let (number, mut count) = (connection.number, 0);
         let mut any = false;
-        while let Some(raw) = connection.completions.next(device) {
+        while let Some(raw) = connection.completions.next(device)? {
             any = true;
             match raw.kind {
                 completion::KIND_SEND
@@ -129,9 +125,8 @@ impl Context {
                 // What was in flight when the connection ended has been flushed already.
                 completion::KIND_SEND => {}
                 completion::KIND_CONNECTION_ERROR => {
-                    let fault = raw.status.peer_fault().unwrap_or(PeerError::Silent);
                     connection::deactivate(device, number)?;
-                    connection.close(CloseReason::Failed(fault));
+                    connection.close(CloseReason::Failed(raw.status));
                 }
                 _ => {
                     let (connection, index) = (number.value(), raw.index);
@@ -143,9 +138,10 @@ impl Context {
             connection.completions.acknowledge(device);
         }
         while let Some(completion) = connection.send.pop(handle) {
-            into.push(completion);
+            into.extend([completion]);
+            count += 1;
         }
-        Ok(into.len() - before)
+        Ok(count)
     }
 
     /// A counter of the engine; it wraps at 32 bits.
@@ -201,6 +197,3 @@ fn configure<D: Device + ?Sized>(device: &mut D, config: &Config) {
         device.write32(plane::IPV4.at(index), address.ipv4.to_word());
     }
 }
-
-// The largest message fits what a work request can say.
-const _: () = assert!((work_request::MESSAGE_BYTES_MAX as u64) < 1 << 32);

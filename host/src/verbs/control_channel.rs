@@ -101,7 +101,7 @@ impl ControlChannel {
     ) -> Result<Vec<(u8, Control)>, Error> {
         let mut received = Vec::new();
         let (mut any, mut entries) = (false, false);
-        while let Some(raw) = self.completions.next(device) {
+        while let Some(raw) = self.completions.next(device)? {
             any = true;
             match raw.kind {
                 completion::KIND_SEND => {

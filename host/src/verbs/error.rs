@@ -1,29 +1,44 @@
-//! Errors, by who is at fault.
+//! Errors of calls, by who is at fault. What the peer does wrong ends a request or a connection: see [`super::Status`]
+//! and [`super::CloseReason`].
 
+use super::OperationKind;
 use crate::device::DeviceError;
 use crate::dma::DmaError;
-use osprey_hls::wire::{Key, Reject, RejectReason};
+use osprey_hls::endpoint::{MESSAGE_LENGTH_MAX, PostError};
+use osprey_hls::wire::Key;
 
 /// The caller asked for something that cannot be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallerError {
-    /// The handle names no connection of this context.
-    #[error("no such connection")]
+    /// The handle names no connection of this NIC.
+    #[error("no such connection: it was released, or belongs to another NIC")]
     NoSuchConnection,
     /// The connection is not established.
-    #[error("the connection is not established")]
+    #[error("the connection is not established (any more): look at its state")]
     NotEstablished,
-    /// The send ring is full.
-    #[error("the send ring of {entries} entries is full")]
-    RingFull {
-        /// Entries of the ring.
-        entries: u32,
+    /// This NIC does not have the operation.
+    #[error("{nic} has no {operation}: {remedy}")]
+    Unsupported {
+        /// What was asked for.
+        operation: OperationKind,
+        /// The NIC.
+        nic: &'static str,
+        /// What to do instead.
+        remedy: &'static str,
     },
-    /// As many messages are open as the peer has slots.
-    #[error("{limit} messages are open, as many as the peer has slots")]
-    TooManyOpen {
-        /// Slots of the peer.
-        limit: u32,
+    /// No such stream.
+    #[error("stream {stream}, the connection has {streams}, counted from 0")]
+    Stream {
+        /// The stream asked for.
+        stream: u8,
+        /// Streams of the connection.
+        streams: u16,
+    },
+    /// As many requests are open as the ring or the peer's slots allow.
+    #[error("{max} requests are open already, no more are possible: poll completions")]
+    Full {
+        /// Most requests.
+        max: u32,
     },
     /// The message is too long.
     #[error("a message of {length} bytes, at most {max} are possible")]
@@ -33,15 +48,28 @@ pub enum CallerError {
         /// What is possible.
         max: u64,
     },
-    /// The key names no region of this context.
+    /// No region can have so many bytes.
+    #[error("a region of {length} bytes, possible are 1 to {max}")]
+    RegionLength {
+        /// What was asked for.
+        length: u64,
+        /// What is possible.
+        max: u64,
+    },
+    /// The key names no region of this NIC.
     #[error("key {0} names no registered region")]
     UnknownKey(Key),
+    /// Local memory that is in no region.
+    #[error("{length} bytes at {address:#x} are not registered with this NIC: register them first")]
+    Unregistered {
+        /// First address.
+        address: u64,
+        /// Bytes.
+        length: u64,
+    },
     /// Region and connection are of different protection domains.
     #[error("region and connection are of different protection domains")]
     Domain,
-    /// The region does not allow this use.
-    #[error("the region of key {0} does not allow this use")]
-    Rights(Key),
     /// Outside the region.
     #[error(
         "{length} bytes at {address:#x} are not inside the {region_length} bytes at {region_address:#x}"
@@ -96,56 +124,9 @@ pub enum CallerError {
         /// Regions that fit.
         max: usize,
     },
-}
-
-/// The peer, or the way to it, is at fault.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PeerError {
-    /// The peer refuses.
-    #[error("the peer refuses: {reason:?}, it has {theirs}, offered was {ours}")]
-    Rejected {
-        /// What does not fit.
-        reason: RejectReason,
-        /// The peer's value.
-        theirs: u32,
-        /// The value of this side.
-        ours: u32,
-    },
-    /// The peer does not answer.
-    #[error("the peer did not answer {attempts} times")]
-    NoAnswer {
-        /// How often it was asked.
-        attempts: u32,
-    },
-    /// The peer settled on something that was not offered.
-    #[error("the peer accepted {name} {accepted}, offered was {offered}")]
-    Accept {
-        /// The field.
-        name: &'static str,
-        /// What this side offered.
-        offered: u32,
-        /// What the peer stated.
-        accepted: u32,
-    },
-    /// The peer refused the access.
-    #[error("the peer refused the access: key, rights or bounds")]
-    RemoteAccess,
-    /// The peer found the request invalid.
-    #[error("the peer found the request invalid")]
-    InvalidRequest,
-    /// Nothing came back until all retries were spent.
-    #[error("the peer fell silent: retries are exhausted")]
-    Silent,
-}
-
-impl From<Reject> for PeerError {
-    fn from(reject: Reject) -> Self {
-        Self::Rejected {
-            reason: reject.reason,
-            theirs: reject.ours,
-            ours: reject.yours,
-        }
-    }
+    /// The endpoint in software refuses a request for a reason that the others do not cover.
+    #[error(transparent)]
+    Post(PostError),
 }
 
 /// What went wrong, by who is at fault.
@@ -154,9 +135,6 @@ pub enum Error {
     /// The caller is.
     #[error(transparent)]
     Caller(#[from] CallerError),
-    /// The peer is.
-    #[error(transparent)]
-    Peer(#[from] PeerError),
     /// The device is.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -165,5 +143,41 @@ pub enum Error {
 impl From<DmaError> for Error {
     fn from(error: DmaError) -> Self {
         Self::Device(error.into())
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::Device(DeviceError::Socket { kind: error.kind() })
+    }
+}
+
+impl From<PostError> for CallerError {
+    /// The endpoint's refusals in the words of both NICs.
+    fn from(error: PostError) -> Self {
+        match error {
+            PostError::Connection(_) => Self::NoSuchConnection,
+            PostError::NotEstablished(_) => Self::NotEstablished,
+            PostError::Stream { stream, streams } => Self::Stream { stream, streams },
+            PostError::Full { max } => Self::Full { max },
+            PostError::Length { length } => Self::Length {
+                length: length.into(),
+                max: MESSAGE_LENGTH_MAX.into(),
+            },
+            PostError::Key(key) => Self::UnknownKey(key),
+            PostError::Connections { .. } => Self::NoConnection,
+            PostError::Planes { found, expected } => Self::Planes { found, expected },
+            PostError::Announced { found, max } => Self::Regions { found, max },
+            PostError::Regions { .. } => Self::NoKey,
+            PostError::Alignment { .. }
+            | PostError::LocalKey { .. }
+            | PostError::Address { .. } => Self::Post(error),
+        }
+    }
+}
+
+impl From<PostError> for Error {
+    fn from(error: PostError) -> Self {
+        Self::Caller(error.into())
     }
 }

@@ -2,12 +2,12 @@
 
 use super::completion_queue::{CompletionQueue, SendQueue};
 use super::connection::{Connection, Peer, Retry, activate, deactivate};
-use super::settle::{check_accept, settle};
 use super::{
     CallerError, CloseReason, ConnectionHandle, ConnectionState, Context, Error, MemoryRegion,
-    PeerError, ProtectionDomain, Settled,
+    ProtectionDomain, Settled,
 };
 use crate::device::{Device, time, write};
+use osprey_hls::endpoint::{check_accept, settle};
 use osprey_hls::regs::control;
 use osprey_hls::wire::{
     Accept, Bye, ConnectionId, Control, ControlBody, Hello, Incarnation, Offer, PlaneAddress,
@@ -91,7 +91,7 @@ impl Context {
             ConnectionState::Established => {
                 deactivate(device, connection.number)?;
                 connection.send.flush();
-                connection.state = ConnectionState::Closing;
+                connection.state = ConnectionState::Closing(CloseReason::Local);
                 connection.transaction = self.rng.random();
                 connection.retry = Some(Retry {
                     attempts: 0,
@@ -103,7 +103,7 @@ impl Context {
                 connection.close(CloseReason::Local);
                 Ok(())
             }
-            ConnectionState::Closing | ConnectionState::Closed(_) => Ok(()),
+            ConnectionState::Closing(_) | ConnectionState::Closed(_) => Ok(()),
         }
     }
 
@@ -357,7 +357,7 @@ impl Context {
             .connections
             .iter_mut()
             .find(asked)
-            .map(|c| (c.handle, c.state.clone()));
+            .map(|c| (c.handle, c.state));
         let Some((handle, ConnectionState::Connecting)) = found else {
             if !matches!(found, Some((_, ConnectionState::Established))) {
                 self.refuse_accept(plane, transaction, accept);
@@ -371,7 +371,7 @@ impl Context {
                 self.establish(device, connection, settled)
             }
             Err(fault) => {
-                connection.close(CloseReason::Failed(fault));
+                connection.close(CloseReason::Accept(fault));
                 self.connections.insert(connection);
                 self.refuse_accept(plane, transaction, accept);
                 Ok(())
@@ -413,7 +413,7 @@ impl Context {
             c.initiator && c.transaction == transaction && c.state == ConnectionState::Connecting
         };
         if let Some(connection) = self.connections.iter_mut().find(asked) {
-            connection.close(CloseReason::Failed(reject.into()));
+            connection.close(CloseReason::Rejected(reject));
         }
     }
 
@@ -426,7 +426,7 @@ impl Context {
     ) -> Result<(), Error> {
         if bye.answer {
             let ours = |c: &&mut Connection| {
-                c.transaction == transaction && c.state == ConnectionState::Closing
+                c.transaction == transaction && matches!(c.state, ConnectionState::Closing(_))
             };
             if let Some(connection) = self.connections.iter_mut().find(ours) {
                 connection.close(CloseReason::Local);
@@ -464,8 +464,8 @@ impl Context {
             }
             if retry.attempts == most {
                 let reason = match connection.state {
-                    ConnectionState::Closing => CloseReason::Local,
-                    _ => CloseReason::Failed(PeerError::NoAnswer { attempts: most }),
+                    ConnectionState::Closing(reason) => reason,
+                    _ => CloseReason::NoAnswer(most),
                 };
                 connection.close(reason);
                 continue;
@@ -494,7 +494,7 @@ impl Context {
         let plane = attempt as usize % ports.len();
         let to = ports[plane];
         let body = match (&connection.state, &connection.peer) {
-            (ConnectionState::Closing, Some(peer)) => {
+            (ConnectionState::Closing(_), Some(peer)) => {
                 self.bye(plane as u8, false, peer.connection, peer.incarnation)
             }
             _ => ControlBody::Hello(connection.offer.clone()),

@@ -1,7 +1,7 @@
 //! Memory regions: keys with random generations, page tables, and a deregistration that waits until no
 //! placement under the key is on its way (T-6.6).
 
-use super::{CallerError, Context, Error};
+use super::{CallerError, Context, Error, OperationKind, Rights, unsupported};
 use crate::device::{Capabilities, Device, FreeList, read, wait, write_table};
 use crate::dma::{DmaBuffer, PageSize};
 use osprey_hls::regs::{control, table};
@@ -13,15 +13,6 @@ use std::collections::BTreeMap;
 /// told to a peer, opens its region to every connection of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ProtectionDomain(pub(super) u32);
-
-/// What a region may be used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Rights {
-    /// The source of sends.
-    pub local: bool,
-    /// The target of a peer's writes.
-    pub remote_write: bool,
-}
 
 /// Registered memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +26,7 @@ pub struct MemoryRegion {
 }
 
 impl MemoryRegion {
-    /// What a peer needs to write the region.
+    /// What a peer needs to reach the region.
     pub const fn remote(&self) -> RemoteRegion {
         RemoteRegion {
             address: self.address,
@@ -50,7 +41,6 @@ impl MemoryRegion {
 struct Registered {
     region: MemoryRegion,
     domain: ProtectionDomain,
-    rights: Rights,
     first_page: u32,
     pages: u32,
 }
@@ -62,7 +52,8 @@ pub(super) struct Regions {
     pages: FreeList,
     /// Last generation of each key.
     generations: Vec<u32>,
-    by_key: BTreeMap<u32, Registered>,
+    /// By first address and key: memory may be registered more than once.
+    by_address: BTreeMap<(u64, u32), Registered>,
 }
 
 impl Regions {
@@ -71,7 +62,7 @@ impl Regions {
             keys: FreeList::new(0, capabilities.keys),
             pages: FreeList::new(0, capabilities.pages),
             generations: vec![0; capabilities.keys as usize],
-            by_key: BTreeMap::new(),
+            by_address: BTreeMap::new(),
         }
     }
 
@@ -85,14 +76,9 @@ impl Regions {
         (offset, length): (u64, u64),
         rights: Rights,
     ) -> Result<MemoryRegion, Error> {
+        check_grantable(rights)?;
         check_bounds(offset, length, 0, buffer.length as u64)?;
-        if length == 0 {
-            return Err(CallerError::Length {
-                length,
-                max: buffer.length as u64,
-            }
-            .into());
-        }
+        check_length(length)?;
         let shift = buffer.page_size.shift();
         let first = (offset >> shift) as usize;
         let pages = ((offset + length - 1) >> shift) as usize + 1 - first;
@@ -119,12 +105,11 @@ impl Regions {
         };
         let words = key_words(&region, rights, first_page, buffer.page_size);
         write_table(device, &table::KEY, index, &words)?;
-        self.by_key.insert(
-            key.0,
+        self.by_address.insert(
+            (region.address, key.0),
             Registered {
                 region,
                 domain,
-                rights,
                 first_page,
                 pages: count,
             },
@@ -144,30 +129,54 @@ impl Regions {
         }
     }
 
-    /// `Ok` if `length` bytes at `address` may be sent under `key` by a connection of `domain`.
-    pub(super) fn check_local(
+    /// The key under which a connection of `domain` may send `length` bytes at `address`.
+    pub(super) fn local_key(
         &self,
-        key: Key,
         address: u64,
         length: u64,
         domain: ProtectionDomain,
-    ) -> Result<(), CallerError> {
-        let found = self
-            .by_key
-            .get(&key.0)
-            .ok_or(CallerError::UnknownKey(key))?;
-        if found.domain != domain {
-            return Err(CallerError::Domain);
+    ) -> Result<Key, CallerError> {
+        let before = self.by_address.range(..=(address, u32::MAX)).rev();
+        let mut fault = CallerError::Unregistered { address, length };
+        for (
+            _,
+            Registered {
+                region, domain: of, ..
+            },
+        ) in before
+        {
+            match check_bounds(address, length, region.address, region.length) {
+                Ok(()) if *of == domain => return Ok(region.key),
+                Ok(()) => fault = CallerError::Domain,
+                // It begins in this region.
+                Err(bounds) if address - region.address < region.length => fault = bounds,
+                Err(_) => {}
+            }
         }
-        if !found.rights.local {
-            return Err(CallerError::Rights(key));
-        }
-        check_bounds(address, length, found.region.address, found.region.length)
+        Err(fault)
     }
 }
 
+/// `Ok` if the engine can grant these rights.
+fn check_grantable(rights: Rights) -> Result<(), CallerError> {
+    match rights {
+        Rights { read: true, .. } => Err(unsupported(OperationKind::Read)),
+        Rights { atomic: true, .. } => Err(unsupported(OperationKind::FetchAdd)),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes of a region, if it can have so many: one at least.
+pub(crate) fn check_length(length: u64) -> Result<usize, CallerError> {
+    let max = isize::MAX as u64;
+    if !(1..=max).contains(&length) {
+        return Err(CallerError::RegionLength { length, max });
+    }
+    Ok(length as usize)
+}
+
 /// `Ok` if `length` bytes at `address` are inside the region; no sum can wrap.
-pub(super) fn check_bounds(
+pub(crate) fn check_bounds(
     address: u64,
     length: u64,
     region_address: u64,
@@ -216,8 +225,8 @@ impl Context {
     ) -> Result<(), Error> {
         let found = self
             .regions
-            .by_key
-            .remove(&region.key.0)
+            .by_address
+            .remove(&(region.address, region.key.0))
             .ok_or(CallerError::UnknownKey(region.key))?;
         write_table(device, &table::KEY, region.key.index(), &[0; 16])?;
         let issued = read(device, &control::PLACEMENT_ISSUED);
@@ -238,8 +247,9 @@ fn key_words(
 ) -> [u32; 16] {
     let mut words = [0; 16];
     table::key::VALID.set(&mut words, 1);
-    table::key::LOCAL.set(&mut words, rights.local.into());
-    table::key::REMOTE_WRITE.set(&mut words, rights.remote_write.into());
+    // Every region may be the source of sends.
+    table::key::LOCAL.set(&mut words, 1);
+    table::key::REMOTE_WRITE.set(&mut words, rights.write.into());
     table::key::PAGE_SIZE.set(&mut words, page_size as u64);
     table::key::GENERATION.set(&mut words, region.key.generation().into());
     table::key::FIRST_PAGE.set(&mut words, first_page.into());

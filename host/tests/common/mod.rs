@@ -2,12 +2,12 @@
 #![allow(dead_code)]
 
 use osprey_hls::wire::{Ipv4Address, MacAddress, PlaneAddress};
-use osprey_host::device::Device;
+use osprey_host::device::{Device, DevicePair};
 use osprey_host::dma::{DmaBuffer, DmaMemory, PageSize};
 use osprey_host::fake::FakePair;
 use osprey_host::verbs::{
     Completion, Config, ConnectionHandle, ConnectionState, Context, MemoryRegion, ProtectionDomain,
-    Rights, WriteRequest,
+    Rights, WorkOperation, WorkRequest,
 };
 
 pub const SERVICE: u32 = 7;
@@ -70,8 +70,8 @@ impl Hosts {
             .allocate((offset + length) as usize, PageSize::Small)
             .unwrap();
         let rights = Rights {
-            local: true,
-            remote_write: true,
+            write: true,
+            ..Rights::default()
         };
         let domain = self.domains[side];
         let region = self.contexts[side]
@@ -90,7 +90,7 @@ impl Hosts {
             .unwrap();
         for _ in 0..200 {
             self.turn();
-            if *self.contexts[0].state(handle).unwrap() == ConnectionState::Established {
+            if self.contexts[0].state(handle).unwrap() == ConnectionState::Established {
                 return [handle, self.contexts[1].accept().unwrap()];
             }
         }
@@ -105,14 +105,13 @@ impl Hosts {
         all
     }
 
-    pub fn write_request(&self, from: &MemoryRegion, to: &MemoryRegion, user: u64) -> WriteRequest {
-        WriteRequest {
-            local_key: from.key,
-            local_address: from.address,
-            remote_key: to.key,
-            remote_address: to.address,
+    pub fn write_request(&self, from: &MemoryRegion, to: &MemoryRegion, id: u64) -> WorkRequest {
+        let operation = WorkOperation::Write {
+            local: from.address,
             length: from.length.min(to.length) as u32,
-            user,
-        }
+            remote: to.address,
+            key: to.key,
+        };
+        WorkRequest { id, operation }
     }
 }

@@ -6,7 +6,8 @@ use crate::hosts::{BACKGROUND, Hosts, HostsError, Memory, POLL_CYCLES, at};
 use crate::referee::{CompletionReferee, MemoryReferee};
 use osprey_host::dma::DmaMemory;
 use osprey_host::verbs::{
-    CompletionStatus, Config, ConnectionHandle, MemoryRegion, PathTelemetry, Rights, WriteRequest,
+    Config, ConnectionHandle, MemoryRegion, PathTelemetry, Rights, Status, WorkOperation,
+    WorkRequest,
 };
 use sha2::{Digest, Sha256};
 
@@ -75,14 +76,11 @@ pub fn transfer<B: Bench>(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Outcome, HostsError> {
     let mut hosts = Hosts::open(bench, &config.host, config.planes, config.seed)?;
-    let source_rights = Rights {
-        local: true,
-        remote_write: false,
-    };
-    let source = hosts.memory(0, config.source_offset, &config.data, source_rights)?;
+    let none = Rights::default();
+    let source = hosts.memory(0, config.source_offset, &config.data, none)?;
     let target_rights = Rights {
-        local: false,
-        remote_write: true,
+        write: true,
+        ..none
     };
     let blank = vec![BACKGROUND; config.data.len()];
     let target = hosts.memory(1, config.target_offset, &blank, target_rights)?;
@@ -133,8 +131,8 @@ pub fn transfer<B: Bench>(
 /// Posts messages and takes completions.
 struct Sender {
     handle: ConnectionHandle,
-    requests: std::vec::IntoIter<WriteRequest>,
-    next: Option<WriteRequest>,
+    requests: std::vec::IntoIter<WorkRequest>,
+    next: Option<WorkRequest>,
     referee: CompletionReferee,
     samples: Vec<Sample>,
     done: u64,
@@ -151,17 +149,16 @@ impl Sender {
         target: &Memory,
     ) -> Self {
         let mut offset = 0;
-        let request = |(user, chunk): (usize, &[u8])| {
-            let request = WriteRequest {
-                local_key: source.key,
-                local_address: source.address + offset,
-                remote_key: target.region.key,
-                remote_address: target.region.address + offset,
+        let request = |(number, chunk): (usize, &[u8])| {
+            let operation = WorkOperation::Write {
+                local: source.address + offset,
                 length: chunk.len() as u32,
-                user: user as u64,
+                remote: target.region.address + offset,
+                key: target.region.key,
             };
             offset += chunk.len() as u64;
-            request
+            let id = number as u64;
+            WorkRequest { id, operation }
         };
         let mut chunks: Vec<&[u8]> = config.data.chunks(config.message_bytes).collect();
         if chunks.is_empty() {
@@ -248,9 +245,9 @@ impl Sender {
             }
             at(
                 0,
-                hosts.contexts[0].post_write(&mut hosts.bench.port(0), self.handle, &request),
+                hosts.contexts[0].post_send(&mut hosts.bench.port(0), self.handle, &request),
             )?;
-            self.referee.posted(request.user);
+            self.referee.posted(request.id);
             self.next = self.requests.next();
         }
         Ok(())
@@ -265,15 +262,14 @@ impl Sender {
         )?;
         for completion in completions {
             self.referee
-                .completed(completion.user, completion.status == CompletionStatus::Ok);
+                .completed(completion.id, completion.status == Status::Ok);
             let sent = &data[self.done as usize..][..completion.length as usize];
             let mut found = vec![0; sent.len()];
             let (buffer, at) = (&self.target.buffer, self.target.offset + self.done as usize);
             hosts.bench.port(1).read(buffer, at, &mut found);
             if found != sent && self.early.len() < 4 {
                 let what = "completed before its bytes were in place";
-                self.early
-                    .push(format!("request {} {what}", completion.user));
+                self.early.push(format!("request {} {what}", completion.id));
             }
             self.done += u64::from(completion.length);
         }

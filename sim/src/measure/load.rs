@@ -6,7 +6,8 @@ use crate::engine::source;
 use crate::hosts::{Hosts, Memory, at};
 use crate::memory::Timing;
 use crate::pair::{Pair, PairConfig};
-use osprey_host::verbs::{Config, ConnectionHandle, Rights, WriteRequest};
+use osprey_host::device::DevicePair;
+use osprey_host::verbs::{Config, ConnectionHandle, Rights, WorkOperation, WorkRequest};
 
 /// Cycles without an end after which a load is given up.
 const PATIENCE: u64 = 4_000_000;
@@ -56,40 +57,40 @@ fn surroundings(memory_cycles: u64) -> PairConfig {
 pub(super) fn run(load: &Load) -> Result<[Activity; 2], MeasureError> {
     let mut pair = Pair::new(&source("lab", false)?, &surroundings(load.memory_cycles))?;
     let mut hosts = Hosts::open(&mut pair, &Config::new(Vec::new()), 4, 1)?;
-    let rights = |local| Rights {
-        local,
-        remote_write: !local,
+    let rights = |write| Rights {
+        write,
+        ..Rights::default()
     };
     let content = vec![0x5a; load.total()];
-    let source = hosts.memory(0, load.offsets.0, &content, rights(true))?;
-    let target = hosts.memory(1, load.offsets.1, &content, rights(false))?;
+    let source = hosts.memory(0, load.offsets.0, &content, rights(false))?;
+    let target = hosts.memory(1, load.offsets.1, &content, rights(true))?;
     let handles = (0..load.connections)
         .map(|_| hosts.connect(&target.region).map(|[a, _]| a))
         .collect::<Result<Vec<_>, _>>()?;
     hosts.bench.record_activity();
     for (number, handle) in handles.iter().enumerate() {
         let requests = requests(load, number, &source, &target);
-        let mut port = crate::bench::Bench::port(hosts.bench, 0);
+        let mut port = hosts.bench.port(0);
         at(
             0,
-            hosts.contexts[0].post_writes(&mut port, *handle, &requests),
+            hosts.contexts[0].post_sends(&mut port, *handle, &requests),
         )?;
     }
     finish(&mut hosts, &handles, load.messages)?;
     Ok([0, 1].map(|side| pair.take_activity(side)))
 }
 
-fn requests(load: &Load, connection: usize, source: &Memory, target: &Memory) -> Vec<WriteRequest> {
+fn requests(load: &Load, connection: usize, source: &Memory, target: &Memory) -> Vec<WorkRequest> {
     let request = |message: usize| {
         let offset = ((connection * load.messages + message) * load.bytes) as u64;
-        WriteRequest {
-            local_key: source.region.key,
-            local_address: source.region.address + offset,
-            remote_key: target.region.key,
-            remote_address: target.region.address + offset,
+        let operation = WorkOperation::Write {
+            local: source.region.address + offset,
             length: load.bytes as u32,
-            user: message as u64,
-        }
+            remote: target.region.address + offset,
+            key: target.region.key,
+        };
+        let id = message as u64;
+        WorkRequest { id, operation }
     };
     (0..load.messages).map(request).collect()
 }

@@ -3,7 +3,7 @@
 #![allow(dead_code)] // Each test program uses its part.
 
 use osprey_hls::regs::counters::Counter;
-use osprey_host::verbs::{CompletionStatus, Config, Rights};
+use osprey_host::verbs::{Config, Rights, Status};
 use osprey_sim::engine::source;
 use osprey_sim::fabric::{Kind, Link};
 use osprey_sim::hosts::{BACKGROUND, Hosts, Memory};
@@ -15,12 +15,13 @@ use osprey_verilated::Source;
 use rand::RngCore;
 
 pub const SOURCE: Rights = Rights {
-    local: true,
-    remote_write: false,
+    write: false,
+    read: false,
+    atomic: false,
 };
 pub const TARGET: Rights = Rights {
-    local: false,
-    remote_write: true,
+    write: true,
+    ..SOURCE
 };
 pub const PATIENCE: u64 = 2_000_000;
 
@@ -47,10 +48,10 @@ pub fn impatient() -> Config {
 }
 
 /// The request ended, and not well: by the peer's refusal, or because its retries were spent.
-pub fn refused(status: CompletionStatus) -> bool {
+pub fn refused(status: Status) -> bool {
     matches!(
         status,
-        CompletionStatus::RemoteAccess | CompletionStatus::Retries | CompletionStatus::Flushed
+        Status::RemoteAccess | Status::RetriesExhausted | Status::Flushed
     )
 }
 

@@ -5,9 +5,11 @@ use super::{Local, Peer};
 use anyhow::{Result, bail};
 use hdrhistogram::Histogram;
 use indicatif::{ProgressBar, ProgressStyle};
-use osprey_hls::endpoint::{PostError, Status, WorkOperation, WorkRequest};
-use osprey_hls::wire::{ConnectionId, RemoteRegion};
-use osprey_host::udp::UdpNic;
+use osprey_hls::wire::RemoteRegion;
+use osprey_host::verbs::{
+    CallerError, ConnectionHandle, Error, MemoryRegion, Nic, Rights, Status, WorkOperation,
+    WorkRequest,
+};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -32,12 +34,12 @@ pub struct Arguments {
     json: Option<PathBuf>,
 }
 
-struct Run<'a> {
+struct Run<'a, N> {
     arguments: &'a Arguments,
-    nic: UdpNic,
-    connection: ConnectionId,
+    nic: N,
+    connection: ConnectionHandle,
     region: RemoteRegion,
-    local: u64,
+    local: MemoryRegion,
     /// When each message that is out was posted, by number.
     posted: Vec<Instant>,
     completed: usize,
@@ -55,7 +57,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             region.length
         );
     }
-    let local = nic.buffers.allocate(arguments.size as usize);
+    // A region has a byte at least, also where nothing is to be sent.
+    let local = nic.register(arguments.size.max(1).into(), Rights::default())?;
     let times_ns = Histogram::new_with_bounds(1, 60_000_000_000, 3)?;
     let mut run = Run {
         arguments,
@@ -72,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     close(&mut run.nic, connection)
 }
 
-impl Run<'_> {
+impl<N: Nic> Run<'_, N> {
     /// Keeps messages out until the time is over, then waits for the last; seconds that it took.
     fn measure(&mut self) -> Result<f64> {
         let bar = bar(self.arguments.seconds);
@@ -104,7 +107,7 @@ impl Run<'_> {
     fn post(&mut self) -> Result<()> {
         while self.posted.len() - self.completed < self.arguments.depth {
             let operation = WorkOperation::Write {
-                local: self.local,
+                local: self.local.address,
                 length: self.arguments.size,
                 remote: self.region.address,
                 key: self.region.key,
@@ -113,14 +116,9 @@ impl Run<'_> {
                 id: self.posted.len() as u64,
                 operation,
             };
-            let now = self.nic.now();
-            match self
-                .nic
-                .endpoint
-                .post_send(now, self.connection, 0, request)
-            {
+            match self.nic.post_send(self.connection, 0, request) {
                 Ok(()) => self.posted.push(Instant::now()),
-                Err(PostError::Full { .. }) => break,
+                Err(Error::Caller(CallerError::Full { .. })) => break,
                 Err(error) => return Err(error.into()),
             }
         }
@@ -128,19 +126,14 @@ impl Run<'_> {
     }
 
     fn take_completions(&mut self) -> Result<()> {
-        while let Some(completion) = self.nic.endpoint.poll_completion() {
+        while let Some(completion) = self.nic.poll() {
             if completion.status != Status::Ok {
-                bail!(
-                    "message {} ended with {:?}",
-                    completion.id,
-                    completion.status
-                );
+                bail!("message {}: {}", completion.id, completion.status);
             }
             self.completed += 1;
             let took = self.posted[completion.id as usize].elapsed().as_nanos() as u64;
             self.times_ns.saturating_record(took);
         }
-        while self.nic.endpoint.poll_event().is_some() {}
         Ok(())
     }
 
@@ -148,7 +141,7 @@ impl Run<'_> {
         self.completed as f64 * f64::from(self.arguments.size) * 8e-9 / seconds
     }
 
-    fn report(&self, seconds: f64) -> Result<()> {
+    fn report(&mut self, seconds: f64) -> Result<()> {
         let us = |part: f64| self.times_ns.value_at_quantile(part) as f64 / 1e3;
         let gbps = self.gbps(seconds);
         println!(
@@ -162,7 +155,7 @@ impl Run<'_> {
             us(0.999),
             us(1.0)
         );
-        print_paths(&self.nic, self.connection);
+        print_paths(&mut self.nic, self.connection)?;
         if let Some(path) = &self.arguments.json {
             let text = format!(
                 "{{\"gbps\": {gbps}, \"messages\": {}, \"p50_us\": {}, \"p99_us\": {}, \"p999_us\": {}}}\n",

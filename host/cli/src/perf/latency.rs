@@ -5,9 +5,8 @@ use super::{Local, Peer};
 use anyhow::{Result, bail};
 use hdrhistogram::Histogram;
 use indicatif::{ProgressBar, ProgressIterator};
-use osprey_hls::endpoint::{Rights, Side, Status, WorkOperation, WorkRequest};
-use osprey_hls::wire::{ConnectionId, RemoteRegion};
-use osprey_host::udp::UdpNic;
+use osprey_hls::wire::RemoteRegion;
+use osprey_host::verbs::{ConnectionHandle, Nic, Rights, Side, Status, WorkOperation, WorkRequest};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -36,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut nic = open(&arguments.local)?;
     let own = nic.register(
-        arguments.size.max(1) as usize,
+        arguments.size.max(1).into(),
         Rights {
             write: true,
             ..Rights::default()
@@ -69,7 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         us(0.999),
         us(1.0)
     );
-    print_paths(&nic, connection);
+    print_paths(&mut nic, connection)?;
     if let Some(path) = &arguments.json {
         let text = format!(
             "{{\"p50_us\": {}, \"p99_us\": {}, \"p999_us\": {}}}\n",
@@ -85,8 +84,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// Writes with an immediate, and waits for the peer's write back.
 fn round_trip(
-    nic: &mut UdpNic,
-    connection: ConnectionId,
+    nic: &mut impl Nic,
+    connection: ConnectionHandle,
     local: u64,
     region: RemoteRegion,
     length: u32,
@@ -98,15 +97,13 @@ fn round_trip(
         key: region.key,
         immediate: 1,
     };
-    let now = nic.now();
-    nic.endpoint
-        .post_send(now, connection, 0, WorkRequest { id: 0, operation })?;
+    nic.post_send(connection, 0, WorkRequest { id: 0, operation })?;
     let begun = Instant::now();
     loop {
         nic.progress(Duration::from_millis(5))?;
-        while let Some(completion) = nic.endpoint.poll_completion() {
+        while let Some(completion) = nic.poll() {
             if completion.status != Status::Ok {
-                bail!("a message ended with {:?}", completion.status);
+                bail!("a message: {}", completion.status);
             }
             if completion.side == Side::WriteImm {
                 return Ok(());

@@ -2,15 +2,18 @@
 
 use super::{Local, Peer};
 use anyhow::{Context, Result, bail};
-use osprey_hls::endpoint::{ConnectionState, Rights, Side, WorkOperation, WorkRequest};
-use osprey_hls::wire::{ConnectionId, PathId, RemoteRegion};
-use osprey_host::udp::{UdpNic, UdpSettings, plane_address};
+use osprey_hls::wire::RemoteRegion;
+use osprey_host::udp::{UdpNic, UdpSettings, plane_address, socket_address};
+use osprey_host::verbs::{
+    Completion, ConnectionHandle, ConnectionState, MemoryRegion, Nic, Rights, Side, WorkOperation,
+    WorkRequest,
+};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The service that measurements ask for.
 const SERVICE: u32 = 0x7065_7266;
 /// Bytes that a serving process lets each peer write.
-const SERVED_BYTES: usize = 64 << 20;
+const SERVED_BYTES: u64 = 64 << 20;
 /// Longest sleep while nothing moves.
 const IDLE: Duration = Duration::from_millis(20);
 
@@ -38,32 +41,24 @@ pub(super) fn open(local: &Local) -> Result<UdpNic> {
 
 /// Connects to a serving peer: the connection, and the memory that it serves.
 pub(super) fn connect(
-    nic: &mut UdpNic,
+    nic: &mut impl Nic,
     peer: &Peer,
-    own: &[RemoteRegion],
-) -> Result<(ConnectionId, RemoteRegion)> {
-    let planes: Vec<_> = peer
-        .peer
-        .iter()
-        .map(|address| plane_address(*address))
-        .collect();
-    let now = nic.now();
-    let connection = nic.endpoint.connect(now, &planes, SERVICE, own)?;
+    own: &[MemoryRegion],
+) -> Result<(ConnectionHandle, RemoteRegion)> {
+    let planes: Vec<_> = peer.peer.iter().copied().map(plane_address).collect();
+    let connection = nic.connect(&planes, SERVICE, own)?;
     loop {
         nic.progress(IDLE)?;
-        match nic.endpoint.connection_state(connection) {
-            Some(ConnectionState::Connecting) => {}
-            Some(ConnectionState::Established) => break,
-            Some(ConnectionState::Closing(reason) | ConnectionState::Closed(reason)) => {
-                bail!(
-                    "{}: {reason:?}; does 'osprey perf serve' run there, with as many planes?",
-                    peer.peer[0]
-                );
-            }
-            None => bail!("{}: the connection is gone", peer.peer[0]),
+        match nic.state(connection)? {
+            ConnectionState::Connecting => {}
+            ConnectionState::Established => break,
+            ConnectionState::Closing(reason) | ConnectionState::Closed(reason) => bail!(
+                "{}: {reason}; does 'osprey perf serve' run there, with as many planes?",
+                peer.peer[0]
+            ),
         }
     }
-    let region = nic.endpoint.remote_regions(connection).first().copied();
+    let region = nic.peer_regions(connection)?.first().copied();
     Ok((
         connection,
         region.context("the peer announces no memory: is it 'osprey perf serve'?")?,
@@ -71,15 +66,11 @@ pub(super) fn connect(
 }
 
 /// Says BYE and lets it leave.
-pub(super) fn close(nic: &mut UdpNic, connection: ConnectionId) -> Result<()> {
-    let now = nic.now();
-    nic.endpoint.close(now, connection)?;
+pub(super) fn close(nic: &mut impl Nic, connection: ConnectionHandle) -> Result<()> {
+    nic.close(connection)?;
     for _ in 0..50 {
         nic.progress(Duration::from_millis(2))?;
-        if matches!(
-            nic.endpoint.connection_state(connection),
-            Some(ConnectionState::Closed(_)) | None
-        ) {
+        if matches!(nic.state(connection)?, ConnectionState::Closed(_)) {
             break;
         }
     }
@@ -89,83 +80,87 @@ pub(super) fn close(nic: &mut UdpNic, connection: ConnectionId) -> Result<()> {
 /// Serves until the process is stopped: memory to write, and an answer to each immediate.
 pub(super) fn serve(local: &Local) -> Result<()> {
     let mut nic = open(local)?;
-    let region = nic.register(SERVED_BYTES, Rights::ALL)?;
-    nic.endpoint.listen(SERVICE, &[region])?;
-    let addresses: Vec<String> = nic
-        .addresses()
-        .iter()
-        .map(|address| osprey_host::udp::socket_address(address).to_string())
-        .collect();
-    println!("serving {} bytes at {}", SERVED_BYTES, addresses.join(","));
+    let addresses = nic.addresses();
+    let addresses = addresses.iter().map(|at| socket_address(at).to_string());
+    let told = addresses.collect::<Vec<_>>().join(",");
+    serve_with(&mut nic, &format!("serving {SERVED_BYTES} bytes at {told}"))
+}
+
+/// Serves with any NIC; `ready` is said when peers may come.
+fn serve_with(nic: &mut impl Nic, ready: &str) -> Result<()> {
+    let may_write = Rights {
+        write: true,
+        ..Rights::default()
+    };
+    let region = nic.register(SERVED_BYTES, may_write)?;
+    nic.listen(SERVICE, &[region])?;
+    println!("{ready}");
+    let mut connections = Vec::new();
     loop {
         nic.progress(IDLE)?;
-        while let Some(connection) = nic.endpoint.poll_accepted() {
-            println!("connection {connection}");
+        while let Some(connection) = nic.accept() {
+            println!("connection {}", connection.number());
+            connections.push(connection);
         }
-        while let Some(completion) = nic.endpoint.poll_completion() {
+        while let Some(completion) = nic.poll() {
             if completion.side == Side::WriteImm {
-                answer(
-                    &mut nic,
-                    region,
-                    completion.connection,
-                    completion.stream,
-                    completion.length,
-                );
+                answer(nic, &region, &completion);
             }
         }
-        while nic.endpoint.poll_event().is_some() {}
-        release_closed(&mut nic)?;
+        release_closed(nic, &mut connections)?;
     }
 }
 
 /// Writes as much back to the peer as it wrote, with an immediate.
-fn answer(nic: &mut UdpNic, own: RemoteRegion, connection: ConnectionId, stream: u8, length: u32) {
-    let Some(theirs) = nic.endpoint.remote_regions(connection).first().copied() else {
+fn answer(nic: &mut impl Nic, own: &MemoryRegion, asked: &Completion) {
+    let connection = asked.connection;
+    let Ok(&[theirs, ..]) = nic.peer_regions(connection) else {
         return;
     };
     let operation = WorkOperation::WriteImm {
         local: own.address,
-        length: length.min(theirs.length as u32),
+        length: asked.length.min(theirs.length as u32),
         remote: theirs.address,
         key: theirs.key,
         immediate: 0,
     };
-    let now = nic.now();
     // A peer that has gone meanwhile gets no answer.
-    let _ = nic
-        .endpoint
-        .post_send(now, connection, stream, WorkRequest { id: 0, operation });
+    let _ = nic.post_send(connection, asked.stream, WorkRequest { id: 0, operation });
 }
 
 /// Forgets connections that are over.
-fn release_closed(nic: &mut UdpNic) -> Result<()> {
-    for number in nic.endpoint.connections() {
-        if let Some(ConnectionState::Closed(reason)) = nic.endpoint.connection_state(number) {
-            println!("connection {number} is over: {reason:?}");
-            nic.endpoint.release(number)?;
+fn release_closed(nic: &mut impl Nic, connections: &mut Vec<ConnectionHandle>) -> Result<()> {
+    let mut open = Vec::new();
+    for connection in connections.drain(..) {
+        if let ConnectionState::Closed(reason) = nic.state(connection)? {
+            println!("connection {}: {reason}", connection.number());
+            nic.release(connection)?;
+        } else {
+            open.push(connection);
         }
     }
+    *connections = open;
     Ok(())
 }
 
 /// Prints what the paths of a connection did.
-pub(super) fn print_paths(nic: &UdpNic, connection: ConnectionId) {
+pub(super) fn print_paths(nic: &mut impl Nic, connection: ConnectionHandle) -> Result<()> {
     println!("plane path  source port   packets    resent      lost  window    RTT us  health");
-    for number in 0..=u8::MAX {
-        let Some(path) = nic.endpoint.path_telemetry(connection, PathId(number)) else {
-            continue;
-        };
+    for path in nic.path_reports(connection)? {
+        let counts = path.counts;
+        let or_dash = |told: Option<String>| told.unwrap_or("-".into());
         println!(
-            "{:>5} {:>4} {:>12} {:>9} {:>9} {:>9} {:>7.2} {:>9.1}  {:?}",
+            "{:>5} {:>4} {:>12} {:>9} {:>9} {:>9} {:>7.2} {:>9.1}  {}",
             path.plane,
             path.k,
-            path.entropy,
-            path.counts.sent,
-            path.counts.resent,
-            path.counts.lost,
+            or_dash(path.source_port.map(|port| port.to_string())),
+            counts.sent,
+            counts.resent,
+            counts.lost,
             f64::from(path.window_q10) / 1024.0,
-            f64::from(path.srtt_ns) / 1e3,
-            path.health
+            f64::from(path.rtt_ns) / 1e3,
+            or_dash(path.health.map(|health| format!("{health:?}")))
         );
     }
+    Ok(())
 }

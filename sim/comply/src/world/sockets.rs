@@ -6,6 +6,7 @@ use osprey_hls::wire::PlaneAddress;
 use osprey_host::udp::{
     Buffers, Direction, Fate, UdpError, UdpNic, UdpSettings, plane_address, socket_address,
 };
+use osprey_host::verbs::Nic as _;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::time::{Duration, Instant};
 
