@@ -11,9 +11,7 @@ use crate::hosts::addresses;
 use crate::mac::whole_cycles;
 use crate::memory::HostMemory;
 use crate::pair::{PairConfig, Side};
-use osprey_hls::endpoint::{
-    Arrival, Config, Endpoint, Memory, Packet, Payload, Transmit,
-};
+use osprey_hls::endpoint::{Arrival, Config, Endpoint, Memory, Packet, Payload, Transmit};
 use osprey_hls::wire::{
     CRC_LEN, FRAME_HEADER_LEN, FrameHeader, PlaneAddress, locate, seal, verify,
 };

@@ -1,5 +1,6 @@
 //! What happens to a frame on its way, as the suite's ways say: they decide on packets, here it is done to frames.
 
+use crate::fault::{Fault, Spoiler};
 use osprey_comply::world::Ways;
 use osprey_hls::endpoint::Packet;
 use osprey_hls::wire::{CRC_LEN, Located, locate};
@@ -17,14 +18,24 @@ const FINDINGS_MAX: usize = 16;
 /// Frames that are no packets of the format, in words.
 pub(crate) type Findings = Rc<RefCell<Vec<String>>>;
 
-/// Lets the ways decide on every frame. The engine is end `engine` of the ways and side 0 of the bench.
-pub(crate) fn edge(engine: usize, ways: Ways, findings: Findings) -> Edge {
+/// Lets the ways decide on every frame. The engine is end `engine` of the ways and side 0 of the bench; what it sends is
+/// spoilt first, if a fault is planted.
+pub(crate) fn edge(engine: usize, ways: Ways, findings: Findings, fault: Option<Fault>) -> Edge {
+    let mut spoiler = Spoiler::new(fault);
     Box::new(move |side, plane, frame| {
+        if side == 0
+            && let Some((located, packet)) = packet(frame)
+            && !spoiler.leaves(frame, &located, &packet)
+        {
+            return fabric::Fate::Lose;
+        }
         let Some((located, packet)) = packet(frame) else {
             let mut findings = findings.borrow_mut();
             if findings.len() < FINDINGS_MAX {
                 let who = ["the engine", "the endpoint"][side];
-                findings.push(format!("{who} sent a frame that is no packet: {frame:02x?}"));
+                findings.push(format!(
+                    "{who} sent a frame that is no packet: {frame:02x?}"
+                ));
             }
             return fabric::Fate::Pass;
         };

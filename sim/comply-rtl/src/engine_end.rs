@@ -2,6 +2,7 @@
 //!
 //! Memory is one arena in huge pages that the engine may send from; what peers may write are registered parts of it.
 
+use crate::fault::Fault;
 use osprey_comply::case::Failure;
 use osprey_comply::referee::Finding;
 use osprey_comply::world::{End, Nic, PathView, Store};
@@ -26,8 +27,8 @@ use std::collections::{BTreeMap, VecDeque};
 const ARENA_BYTES: usize = 32 << 20;
 /// Buffers in the arena begin at multiples of this, and have as much between them.
 const GAP: usize = 4_096;
-/// Highest exponent of the probe's back-off: a peer that is gone is given up after about half a millisecond, not 34.
-const BACKOFF_MAX: u8 = 8;
+/// Highest exponent of either side's back-off: a peer that is gone is given up after about half a millisecond.
+pub(crate) const BACKOFF_MAX: u8 = 8;
 
 /// What the engine counts as no packet of the transport, whatever the connection.
 const REFUSALS: [Register; 14] = [
@@ -62,11 +63,18 @@ pub(crate) struct EngineEnd {
     done: VecDeque<Completion>,
     /// What the library said that no test asked for.
     fault: Option<Error>,
+    /// A fault of the engine that is not seen in its frames, until it is done.
+    planted: Option<Fault>,
 }
 
 impl EngineEnd {
     /// Opens the engine of a bench as `nic`.
-    pub(crate) fn open(mut mixed: Mixed<Buffers>, nic: &Nic, seed: u64) -> Result<Self, Error> {
+    pub(crate) fn open(
+        mut mixed: Mixed<Buffers>,
+        nic: &Nic,
+        seed: u64,
+        planted: Option<Fault>,
+    ) -> Result<Self, Error> {
         let mut config = Config::new(addresses(0, nic.planes.into()));
         config.paths_per_plane = nic.paths;
         config.mtu = nic.mtu;
@@ -93,6 +101,7 @@ impl EngineEnd {
             regions: BTreeMap::new(),
             done: VecDeque::new(),
             fault: None,
+            planted,
         })
     }
 
@@ -117,7 +126,30 @@ impl EngineEnd {
             self.context.poll(&mut self.mixed, *handle, &mut found)?;
         }
         self.done.extend(found.iter().map(completion));
+        self.misbehave();
         Ok(())
+    }
+
+    /// Does what is planted, once.
+    fn misbehave(&mut self) {
+        match self.planted {
+            Some(Fault::CompletesTwice) => {
+                let Some(first) = self.done.front().copied() else {
+                    return;
+                };
+                self.done.push_back(first);
+            }
+            Some(Fault::StrayByte) => {
+                let Some(region) = self.regions.values().next().filter(|_| self.placed() > 0)
+                else {
+                    return;
+                };
+                let last = region.address + region.length - 1 - self.arena.address;
+                self.mixed.write(&self.arena, last as usize, &[0xee]);
+            }
+            _ => return,
+        }
+        self.planted = None;
     }
 
     /// Frames that were no packets of the transport.
@@ -325,10 +357,14 @@ impl End for EngineEnd {
         let view = |path: &verbs::PathTelemetry| PathView {
             plane: path.path.plane(),
             sent: path.packets.into(),
-            lost: [path.lost_by_ordinal, path.lost_by_probe, path.lost_by_timeout]
-                .map(u64::from)
-                .iter()
-                .sum(),
+            lost: [
+                path.lost_by_ordinal,
+                path.lost_by_probe,
+                path.lost_by_timeout,
+            ]
+            .map(u64::from)
+            .iter()
+            .sum(),
             out: None,
             window_q10: None,
         };

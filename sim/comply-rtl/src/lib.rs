@@ -2,14 +2,18 @@
 //! endpoint at the other, in the engine's cycles.
 //!
 //! The suite itself knows no engine; what links this crate gives it [`targets`]. `world.rs` joins the ends and their ways,
-//! `engine_end.rs` is the engine as a test sees it, `edge.rs` what happens to frames on their way. Two engines against each
-//! other are `osprey-sim`'s.
+//! `engine_end.rs` is the engine as a test sees it, `edge.rs` what happens to frames on their way, `fault.rs` what tests of
+//! the suite plant. Two engines against each other are `osprey-sim`'s.
 
 mod edge;
 mod engine_end;
+mod fault;
 mod world;
 
-use osprey_comply::world::{Engine, Nic, Target};
+pub use fault::Fault;
+pub use world::open;
+
+use osprey_comply::world::{Engine, Nic, Open, Target};
 use osprey_sim::engine::{EngineError, source};
 
 /// The configuration of the engine that is put under test.
@@ -17,12 +21,13 @@ const CONFIGURATION: &str = "edge";
 
 /// The engine in both roles: it asks and sends, it accepts and receives.
 pub fn targets() -> Vec<Target> {
-    let engine = |end| Engine {
-        end,
-        open: world::open,
-        nearest,
-    };
-    [0, 1].map(|end| Target::Rtl(engine(end))).into()
+    let sound = |end, nics: &[Nic], ways, seed| open(end, nics, ways, seed, None);
+    [0, 1].map(|end| target(end, sound)).into()
+}
+
+/// The engine as one end, opened by a function of a test's own, which may plant a fault.
+pub fn target(end: usize, open: Open) -> Target {
+    Target::Rtl(Engine { end, open, nearest })
 }
 
 /// Whether the Verilog of the engine is there; its text is built at the first test.

@@ -1,7 +1,8 @@
 //! A world of an engine and an endpoint: one bench of `osprey-sim`, whose frames the suite's ways decide on.
 
 use crate::edge::{Findings, edge};
-use crate::engine_end::EngineEnd;
+use crate::engine_end::{BACKOFF_MAX, EngineEnd};
+use crate::fault::Fault;
 use osprey_comply::case::Failure;
 use osprey_comply::world::{Carrier, End, Nic, Store, Ways};
 use osprey_hls::wire::{
@@ -20,12 +21,13 @@ const FRAME_MIN: usize = 60;
 /// Port of a stranger.
 const STRANGER_PORT: u16 = 50_000;
 
-/// A world of `nics` in which `engine` is the engine's end.
-pub(crate) fn open(
+/// A world of `nics` in which `engine` is the engine's end, with a fault or, as it should be, none.
+pub fn open(
     engine: usize,
     nics: &[Nic],
     ways: Ways,
     seed: u64,
+    fault: Option<Fault>,
 ) -> Result<Box<dyn Carrier>, Failure> {
     let [first, second] = nics else {
         return Err(Failure::Skip("a world with an engine has two ends".into()));
@@ -43,13 +45,15 @@ pub(crate) fn open(
     };
     let mut config = endpoint_config(other.planes.into(), other.mtu, pair.rate_gbps);
     other.configure(&mut config);
+    config.probe.backoff_last = BACKOFF_MAX;
     let wrong = |error: String| Failure::Wrong(error);
     let source = source(crate::CONFIGURATION, false).map_err(|error| wrong(error.to_string()))?;
     let mixed = Mixed::new(&source, &pair, config, Buffers::default());
     let mut mixed = mixed.map_err(|error| wrong(error.to_string()))?;
     let findings = Findings::default();
-    mixed.edge = Some(edge(engine, ways, findings.clone()));
-    let side = EngineEnd::open(mixed, own, seed).map_err(|error| wrong(error.to_string()))?;
+    mixed.edge = Some(edge(engine, ways, findings.clone(), fault));
+    let side =
+        EngineEnd::open(mixed, own, seed, fault).map_err(|error| wrong(error.to_string()))?;
     Ok(Box::new(EngineWorld {
         engine,
         side,
@@ -65,7 +69,11 @@ fn check(nic: &Nic) -> Result<(), Failure> {
         ("paths a plane", nic.paths.into(), near.paths.into()),
         ("W", nic.window.into(), near.window.into()),
         ("MTU", nic.mtu.into(), near.mtu.into()),
-        ("versions from", nic.versions.0.into(), near.versions.0.into()),
+        (
+            "versions from",
+            nic.versions.0.into(),
+            near.versions.0.into(),
+        ),
         ("versions to", nic.versions.1.into(), near.versions.1.into()),
         ("features", nic.features, near.features),
     ];

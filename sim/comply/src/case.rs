@@ -99,8 +99,8 @@ pub enum Ability {
     Fences,
     /// A ring of evidence.
     Events,
-    /// A view of what is in flight.
-    InFlight,
+    /// Answers to probes by other planes than theirs, which T-2.7 allows and does not ask for.
+    OtherPlanes,
 }
 
 impl Ability {
@@ -111,9 +111,11 @@ impl Ability {
             Self::Streams => "the engine has one stream a connection",
             Self::Congestion => "the engine's windows are fixed: no ECN response",
             Self::Share => "the engine neither grants nor takes shares",
-            Self::Fences => "the engine does not fence paths: a plane's silent death ends a connection",
+            Self::Fences => {
+                "the engine does not fence paths: a plane's silent death ends a connection"
+            }
             Self::Events => "the engine has no ring of evidence",
-            Self::InFlight => "the engine does not show what is in flight",
+            Self::OtherPlanes => "the engine answers a probe by the plane that it came by",
         }
     }
 }

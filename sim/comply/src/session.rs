@@ -5,8 +5,8 @@ use crate::impairment::Impairment;
 use crate::referee::{Finding, Image, Order, balanced, slots_free, within_bounds};
 use crate::world::{Nic, PathView, World};
 use osprey_hls::endpoint::{
-    CloseReason, Completion, ConnectionState, Counter, Endpoint, Event, PostError, Rights, Side, Status,
-    WorkOperation, WorkRequest,
+    CloseReason, Completion, ConnectionState, Counter, Endpoint, Event, PostError, Rights, Side,
+    Status, WorkOperation, WorkRequest,
 };
 use osprey_hls::wire::{ConnectionId, RemoteRegion};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ pub const REGION_BYTES: usize = 4 << 20;
 /// Virtual microseconds that a test may take.
 const PATIENCE_US: f64 = 500_000.0;
 /// The same where every cycle of an engine is simulated.
-const ENGINE_PATIENCE_US: f64 = 20_000.0;
+const ENGINE_PATIENCE_US: f64 = 8_000.0;
 /// Real time that a test may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Steps of virtual time between two looks at bounds and books.
@@ -349,6 +349,28 @@ impl Session {
         self.until("completions", |session| session.order.open() == 0)?;
         ensure(self.failed.is_empty(), || {
             format!("a request ended with {:?}", self.failed[0].status)
+        })
+    }
+
+    /// All of `count` requests have failed, for this reason. An endpoint's first one bears it and the others are flushed; an
+    /// engine flushes all of them and says it of the connection (T-5.3).
+    pub fn failed_with(&mut self, context: &mut Context, status: Status, count: usize) -> Outcome {
+        let ended: Vec<Status> = self.failed.iter().map(|failed| failed.status).collect();
+        let Link {
+            from, connection, ..
+        } = self.links[0];
+        let reason = self.close_reason(from, connection);
+        context.note("statuses", format!("{ended:?}"));
+        context.note("the connection", format!("{reason:?}"));
+        let mut due = vec![Status::Flushed; count];
+        if context.target.engine() != Some(from) {
+            due[0] = status;
+        }
+        let right = ended == due && reason == Some(CloseReason::Failed(status));
+        ensure(right, || {
+            format!(
+                "requests ended with {ended:?}, the connection with {reason:?}; due was {status:?}"
+            )
         })
     }
 

@@ -80,7 +80,8 @@ fn arrivals(context: &mut Context) -> Outcome {
     session.finish()?;
     session.run_for_us(100.0)?;
     let ways = session.world.counts_of(0);
-    let taken = session.counter(1, Counter::ReceivedData)? + session.counter(1, Counter::Duplicate)?;
+    let taken =
+        session.counter(1, Counter::ReceivedData)? + session.counter(1, Counter::Duplicate)?;
     let dropped = session.counter(1, Counter::DropWindow)?;
     // Copies of probes count as probes; of DATA as duplicates. A doubled packet may have been either.
     let (least, most) = (
@@ -142,11 +143,7 @@ fn access(context: &mut Context) -> Outcome {
     };
     session.post(0, 0, operation)?;
     session.until("the refusal", |session| session.order.open() == 0)?;
-    let status = session.failed.first().map(|completion| completion.status);
-    context.note("status", format!("{status:?}"));
-    ensure(status == Some(Status::RemoteAccess), || {
-        format!("the request ended with {status:?}")
-    })?;
+    session.failed_with(context, Status::RemoteAccess, 1)?;
     if session.world.is_here(1) {
         let dropped =
             session.counter(1, Counter::DropKey)? + session.counter(1, Counter::DropBounds)?;

@@ -85,7 +85,10 @@ fn overtaken(context: &mut Context, late: f64, late_ns: u64) -> Outcome {
     session.finish()?;
     context.note("resent", session.counter(0, Counter::Resends)?);
     if session.world.is_here(1) {
-        context.note("duplicates dropped", session.counter(1, Counter::Duplicate)?);
+        context.note(
+            "duplicates dropped",
+            session.counter(1, Counter::Duplicate)?,
+        );
     }
     Ok(())
 }

@@ -170,6 +170,7 @@ fn three_of_four(context: &mut Context) -> Outcome {
 }
 
 fn one_direction(context: &mut Context) -> Outcome {
+    context.needs(1, Ability::OtherPlanes)?;
     let mut session = Session::pair(context)?;
     session.world.impair(1, 1, |way| *way = DEAD);
     session.write(0, 0, 0, 2 << 20)?;
@@ -205,14 +206,7 @@ fn all_die(context: &mut Context) -> Outcome {
         session.write(0, 0, part * 100_000, 100_000)?;
     }
     session.until("an error", |session| session.order.open() == 0)?;
-    let statuses: Vec<Status> = session
-        .failed
-        .iter()
-        .map(|completion| completion.status)
-        .collect();
-    context.note("statuses", format!("{statuses:?}"));
-    let right = statuses == [Status::RetriesExhausted, Status::Flushed, Status::Flushed];
-    ensure(right, || format!("requests ended with {statuses:?}"))
+    session.failed_with(context, Status::RetriesExhausted, 3)
 }
 
 fn swallows(context: &mut Context) -> Outcome {

@@ -124,8 +124,8 @@ fn earlier_life(context: &mut Context) -> Outcome {
     session.wait()?;
     session.run_for_us(2.0 * late_ns as f64 / 1e3)?;
     session.judge_memory(link)?;
-    let dropped =
-        session.counter(1, Counter::DropIncarnation)? + session.counter(1, Counter::DropConnection)?;
+    let dropped = session.counter(1, Counter::DropIncarnation)?
+        + session.counter(1, Counter::DropConnection)?;
     context.note("packets of the earlier life, dropped", dropped);
     ensure(dropped > 0, || {
         "no packet of the earlier life was counted".into()

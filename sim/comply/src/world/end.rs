@@ -4,7 +4,8 @@
 use super::PathView;
 use crate::referee::{self, Finding};
 use osprey_hls::endpoint::{
-    Completion, ConnectionState, Counter, Endpoint, PathTelemetry, PostError, Region, Settled, WorkRequest,
+    Completion, ConnectionState, Counter, Endpoint, PathTelemetry, PostError, Region, Settled,
+    WorkRequest,
 };
 use osprey_hls::wire::{ConnectionId, Key, PathId, PlaneAddress, RemoteRegion};
 use osprey_host::udp::{BufferError, Buffers};
