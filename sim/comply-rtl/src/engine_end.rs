@@ -379,7 +379,14 @@ impl End for EngineEnd {
         }
         let [issued, done] = [control::PLACEMENT_ISSUED, control::PLACEMENT_DONE]
             .map(|register| self.mixed.read32(register.at(0)));
-        (issued != done).then(|| format!("of {issued} writes of the engine {done} were answered"))
+        if issued != done {
+            return Some(format!(
+                "of {issued} writes of the engine {done} were answered"
+            ));
+        }
+        let lost = self.counter(Counter::Losses)?;
+        let resent = self.counter(Counter::Resends)?;
+        (lost != resent).then(|| format!("the engine has lost {lost} packets and resent {resent}"))
     }
 
     fn behavioural(&mut self) -> Option<&mut Endpoint> {

@@ -11,6 +11,8 @@ const EVERY: u64 = 40;
 pub enum Fault {
     /// It sends a wrong byte under a right CRC, as one that reads a wrong address does.
     WrongByte,
+    /// It sends an offset outside of the message under a right CRC.
+    WrongOffset,
     /// It counts DATA as sent that never leaves.
     NeverSent,
     /// It sends a frame that is none of the format.
@@ -48,16 +50,28 @@ impl Spoiler {
         if self.data % EVERY != 0 {
             return true;
         }
-        match self.fault {
-            Some(Fault::WrongByte) if packet.payload_len() > 0 => {
-                frame[located.end - CRC_LEN - 1] ^= 0x10;
-                frame.truncate(located.end - CRC_LEN);
-                seal(frame).expect("a frame that was sealed before");
+        let (transport, end) = (located.transport, located.end - CRC_LEN);
+        match (self.fault, packet) {
+            (Some(Fault::WrongByte), _) if packet.payload_len() > 0 => {
+                frame[end - 1] ^= 0x10;
+                seal_anew(frame, end);
             }
-            Some(Fault::BadFrame) => frame[located.transport] ^= 0xf0,
-            Some(Fault::NeverSent) => return false,
+            (Some(Fault::WrongOffset), Packet::Data(data)) => {
+                let mut spoilt = *data;
+                spoilt.offset = u32::MAX;
+                Packet::Data(spoilt).emit(&mut frame[transport..end]);
+                seal_anew(frame, end);
+            }
+            (Some(Fault::BadFrame), _) => frame[transport] ^= 0xf0,
+            (Some(Fault::NeverSent), _) => return false,
             _ => {}
         }
         true
     }
+}
+
+/// Puts a right CRC behind what ends at `end`.
+fn seal_anew(frame: &mut Vec<u8>, end: usize) {
+    frame.truncate(end);
+    seal(frame).expect("a frame that was sealed before");
 }

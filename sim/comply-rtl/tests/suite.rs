@@ -97,6 +97,12 @@ fn honesty_finds_packets_that_were_never_sent() {
 }
 
 #[test]
+fn form_finds_a_field_that_no_sound_peer_sends() {
+    let spoilt: Open = |e, nics, ways, seed| open(e, nics, ways, seed, Some(Fault::WrongOffset));
+    is_found(0, spoilt, "C-1.6", "DropMessageBounds");
+}
+
+#[test]
 fn the_format_is_judged_on_the_way() {
     let spoilt: Open = |e, nics, ways, seed| open(e, nics, ways, seed, Some(Fault::BadFrame));
     is_found(0, spoilt, "C-1.4", "a frame that is no packet");

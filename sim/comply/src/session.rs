@@ -2,7 +2,7 @@
 
 use crate::case::{Context, Failure, Outcome, ensure};
 use crate::impairment::Impairment;
-use crate::referee::{Finding, Image, Order, balanced, slots_free, within_bounds};
+use crate::referee::{Finding, Image, Order, balanced, plausible, slots_free, within_bounds};
 use crate::world::{Nic, PathView, World};
 use osprey_hls::endpoint::{
     CloseReason, Completion, ConnectionState, Counter, Endpoint, Event, PostError, Rights, Side,
@@ -395,6 +395,9 @@ impl Session {
             found(self.world.end(from).at_rest(connection))?;
             if let (Some(accepted), Some(endpoint)) = (accepted, self.here(to)) {
                 found(slots_free(endpoint, accepted))?;
+            }
+            for end in [from, to] {
+                found(self.here(end).and_then(|endpoint| plausible(endpoint)))?;
             }
         }
         found(self.world.violations().into_iter().next())?;
