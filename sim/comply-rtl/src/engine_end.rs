@@ -27,8 +27,8 @@ use std::collections::{BTreeMap, VecDeque};
 const ARENA_BYTES: usize = 32 << 20;
 /// Buffers in the arena begin at multiples of this, and have as much between them.
 const GAP: usize = 4_096;
-/// Highest exponent of either side's back-off: a peer that is gone is given up after about half a millisecond.
-pub(crate) const BACKOFF_MAX: u8 = 8;
+/// Highest exponent of either side's back-off: a peer that is gone is given up after about two milliseconds.
+pub(crate) const BACKOFF_MAX: u8 = 10;
 
 /// What the engine counts as no packet of the transport, whatever the connection.
 const REFUSALS: [Register; 14] = [

@@ -18,7 +18,7 @@ pub const REGION_BYTES: usize = 4 << 20;
 /// Virtual microseconds that a test may take.
 const PATIENCE_US: f64 = 500_000.0;
 /// The same where every cycle of an engine is simulated.
-const ENGINE_PATIENCE_US: f64 = 8_000.0;
+const ENGINE_PATIENCE_US: f64 = 12_000.0;
 /// Real time that a test may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Steps of virtual time between two looks at bounds and books.
