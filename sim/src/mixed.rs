@@ -6,29 +6,43 @@
 
 use crate::axil::Access;
 use crate::engine::EngineError;
-use crate::fabric::Link;
+use crate::fabric::{Fate, Link};
 use crate::hosts::addresses;
 use crate::mac::whole_cycles;
+use crate::memory::HostMemory;
 use crate::pair::{PairConfig, Side};
-use osprey_hls::endpoint::{
-    Arrival, Completion, Config, Endpoint, Memory, Packet, Payload, Transmit,
-};
+use osprey_hls::endpoint::{Arrival, Config, Endpoint, Memory, Packet, Payload, Transmit};
 use osprey_hls::wire::{
     CRC_LEN, FRAME_HEADER_LEN, FrameHeader, PlaneAddress, locate, seal, verify,
 };
 use osprey_host::bar::Bar;
 use osprey_host::device::Device;
 use osprey_host::dma::{DmaBuffer, DmaError, DmaMemory, PageSize};
+use osprey_host::udp::Buffers;
 use osprey_verilated::Source;
 
 /// Nanoseconds of a cycle at 250 MHz.
-const NS_PER_CYCLE: u64 = 4;
+pub const NS_PER_CYCLE: u64 = 4;
 /// Cycles after which a register access is given up.
 const ACCESS_CYCLES_MAX: u64 = 20_000;
 /// Cycles that pass in one `idle`.
 const IDLE_CYCLES: u64 = 16;
 /// UDP port of the transport.
 const PORT: u16 = osprey_hls::wire::DEFAULT_UDP_PORT;
+
+/// ECN field of a packet that a switch has marked.
+const ECN_MARKED: u8 = 3;
+/// Traffic class of an IPv4 frame without tags.
+const TRAFFIC_CLASS_AT: usize = 15;
+
+/// Decides what becomes of a frame that leaves the engine (side 0) or the endpoint (side 1) by a plane, and may change it.
+pub type Edge = Box<dyn FnMut(usize, usize, &mut Vec<u8>) -> Fate>;
+
+/// Memory that an endpoint also sends from.
+pub trait Sendable: Memory {
+    /// The bytes at an address, which the endpoint has checked.
+    fn bytes(&self, address: u64, length: usize) -> &[u8];
+}
 
 /// The endpoint's memory: one buffer.
 #[derive(Debug)]
@@ -42,7 +56,8 @@ pub struct Plain {
 }
 
 impl Plain {
-    fn new(base: u64, length: usize) -> Self {
+    /// `length` zeros at `base`.
+    pub fn new(base: u64, length: usize) -> Self {
         Self {
             base,
             bytes: vec![0; length],
@@ -83,17 +98,30 @@ impl Memory for Plain {
     }
 }
 
+impl Sendable for Plain {
+    fn bytes(&self, address: u64, length: usize) -> &[u8] {
+        &self.bytes[self.range(address, length)]
+    }
+}
+
+impl Sendable for Buffers {
+    fn bytes(&self, address: u64, length: usize) -> &[u8] {
+        self.get(address, length)
+            .expect("the endpoint's memory holds what it reaches for")
+    }
+}
+
 /// The engine, the endpoint, and the fabric between them.
-pub struct Mixed {
+pub struct Mixed<M = Plain> {
     side: Side,
     /// The behavioural endpoint.
     pub endpoint: Endpoint,
     /// Its memory.
-    pub memory: Plain,
+    pub memory: M,
     /// Frames that the endpoint could not read: with a bad check sequence or CRC, or of no format.
     pub refused: u64,
-    /// What the endpoint has completed.
-    pub completions: Vec<Completion>,
+    /// Decides in place of the links' dice, if there is one.
+    pub edge: Option<Edge>,
     /// Links that leave the engine and the endpoint, by plane.
     pub links: [Vec<Link>; 2],
     /// Cycle from which on a port of the endpoint is free.
@@ -116,8 +144,8 @@ pub fn endpoint_config(planes: usize, mtu: u16, rate_gbps: f64) -> Config {
     config
 }
 
-impl Mixed {
-    /// An instance of `source` and an endpoint of `endpoint_config`, whose memory has `length` bytes at `base`.
+impl<M: Sendable> Mixed<M> {
+    /// An instance of `source` and an endpoint of `endpoint_config` with its memory.
     ///
     /// # Panics
     /// When the endpoint refuses its configuration.
@@ -125,15 +153,15 @@ impl Mixed {
         source: &Source,
         config: &PairConfig,
         endpoint: Config,
-        (base, length): (u64, usize),
+        memory: M,
     ) -> Result<Self, EngineError> {
         let side = Side::new(source, config, 0)?;
         let planes = side.planes();
         Ok(Self {
             endpoint: Endpoint::new(endpoint, config.seed).expect("a configuration of this file"),
-            memory: Plain::new(base, length),
+            memory,
             refused: 0,
-            completions: Vec::new(),
+            edge: None,
             links: [0, 1].map(|side| (0..planes).map(|plane| config.link(side, plane)).collect()),
             free_at: vec![0; planes],
             config: config.clone(),
@@ -168,8 +196,8 @@ impl Mixed {
         }
         self.side.drive();
         self.side.sample(&mut self.ended);
-        for (plane, frame) in self.ended.drain(..) {
-            self.links[0][plane].enter(self.cycle, frame);
+        for (plane, frame) in std::mem::take(&mut self.ended) {
+            self.enter(0, plane, frame);
         }
         let now = self.now_ns();
         if self.endpoint.poll_timeout().is_some_and(|due| due <= now) {
@@ -178,14 +206,34 @@ impl Mixed {
         for plane in 0..self.free_at.len() {
             self.say(plane, now);
         }
-        self.completions
-            .extend(std::iter::from_fn(|| self.endpoint.poll_completion()));
         self.cycle += 1;
     }
 
     /// Lets cycles pass.
     pub fn run(&mut self, cycles: u64) {
         (0..cycles).for_each(|_| self.step());
+    }
+
+    /// A frame arrives that neither has sent, by the link that leaves `side`; nothing happens to it on the way.
+    pub fn inject(&mut self, side: usize, plane: usize, frame: Vec<u8>) {
+        self.links[side][plane].enter_as(self.cycle, frame, Fate::Pass);
+    }
+
+    /// A frame leaves a side.
+    fn enter(&mut self, side: usize, plane: usize, mut frame: Vec<u8>) {
+        let link = &mut self.links[side][plane];
+        match &mut self.edge {
+            None => link.enter(self.cycle, frame),
+            Some(edge) => {
+                let fate = edge(side, plane, &mut frame);
+                link.enter_as(self.cycle, frame, fate);
+            }
+        }
+    }
+
+    /// The engine's memory.
+    pub const fn engine_memory(&self) -> &HostMemory {
+        &self.side.memory
     }
 
     /// Gives a frame to the endpoint; nothing if it is none of the transport.
@@ -201,7 +249,7 @@ impl Mixed {
                 ipv4: located.ipv4?.0,
             },
             entropy: located.source_port,
-            marked: false,
+            marked: frame[TRAFFIC_CLASS_AT] & ECN_MARKED == ECN_MARKED,
         };
         let payload = &bytes[at..at + packet.payload_len()];
         let now = self.now_ns();
@@ -236,14 +284,13 @@ impl Mixed {
             Payload::None => {}
             Payload::Inline { bytes, .. } => body.copy_from_slice(&bytes[..body.len()]),
             Payload::Memory { address, length } => {
-                let range = self.memory.range(*address, *length as usize);
-                body.copy_from_slice(&self.memory.bytes[range]);
+                body.copy_from_slice(self.memory.bytes(*address, *length as usize));
             }
         }
         seal(&mut frame).expect("a frame of our own");
         let time = whole_cycles(self.config.rate().frame_time(frame.len()));
         self.free_at[plane] = self.cycle + time;
-        self.links[1][plane].enter(self.cycle, frame);
+        self.enter(1, plane, frame);
     }
 
     /// A register access; an unanswered read is all ones, as on PCIe.
@@ -261,7 +308,7 @@ impl Mixed {
     }
 }
 
-impl Bar for Mixed {
+impl<M: Sendable> Bar for Mixed<M> {
     fn read32(&mut self, offset: u32) -> u32 {
         self.access(Access::Read(offset))
     }
@@ -271,7 +318,7 @@ impl Bar for Mixed {
     }
 }
 
-impl DmaMemory for Mixed {
+impl<M: Sendable> DmaMemory for Mixed<M> {
     fn allocate(&mut self, length: usize, page_size: PageSize) -> Result<DmaBuffer, DmaError> {
         self.side.memory.allocate(length, page_size, false)
     }
@@ -293,7 +340,7 @@ impl DmaMemory for Mixed {
     }
 }
 
-impl Device for Mixed {
+impl<M: Sendable> Device for Mixed<M> {
     fn idle(&mut self) {
         self.run(IDLE_CYCLES);
     }

@@ -269,7 +269,7 @@ fn memory_that_answers_with_errors_completes_nothing() {
         let [a, _] = hosts.connect(&target.region).unwrap();
         // Behind the library's back: the region stays registered.
         let buffer = [&from, &target][side].buffer.clone();
-        osprey_sim::bench::Bench::port(hosts.bench, side).release(buffer);
+        hosts.bench.port(side).release(buffer);
         hosts
             .write(a, &from.region, &target.region, (0, data.len() as u32), 1)
             .unwrap();

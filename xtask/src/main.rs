@@ -1,6 +1,7 @@
 //! Project commands: `cargo xtask COMMAND`. Each runs programs; none links a crate of ours.
 
 mod bench;
+mod comply;
 mod demo;
 mod emit;
 mod fuzz;
@@ -34,6 +35,8 @@ enum Command {
     Test(test::Arguments),
     /// Sets up, puts two engines into simulation and sends a file from one host to the other.
     Demo(demo::Arguments),
+    /// Runs the compliance suite; `--target rtl` is the verilated engine.
+    Comply(comply::Arguments),
     /// Area and clock of each block and of the edge engine on an ECP5-85 (yosys, nextpnr).
     Synth(synth::Arguments),
     /// Measures; `rtl` in cycles, `sim` in cycles a second.
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Command::Lint => lint::run(),
         Command::Test(arguments) => test::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Comply(arguments) => comply::run(&arguments),
         Command::Synth(arguments) => synth::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

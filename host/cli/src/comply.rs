@@ -18,6 +18,34 @@ enum TargetName {
     Soft,
     /// A software NIC here against an implementation in another process (see --peer).
     Mixed,
+    /// The verilated engine in both roles, against a behavioural endpoint: `cargo xtask comply --target rtl`.
+    Rtl,
+}
+
+impl TargetName {
+    fn targets(self) -> Result<Vec<Target>> {
+        Ok(match self {
+            Self::Model => vec![Target::Model],
+            Self::Soft => vec![Target::Soft],
+            Self::Mixed => vec![Target::Mixed],
+            Self::Rtl => rtl()?,
+        })
+    }
+}
+
+#[cfg(feature = "rtl")]
+fn rtl() -> Result<Vec<Target>> {
+    // Says at once, and not with every test, that there is no Verilog.
+    osprey_comply_rtl::check()?;
+    Ok(osprey_comply_rtl::targets())
+}
+
+#[cfg(not(feature = "rtl"))]
+fn rtl() -> Result<Vec<Target>> {
+    bail!(
+        "--target rtl: this program was built without the verilated engine; in the repository run \
+         'cargo xtask comply --target rtl'"
+    );
 }
 
 /// Arguments of `osprey comply`.
@@ -99,14 +127,10 @@ impl Serving {
 
 /// Runs the suite.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let target = match arguments.target {
-        TargetName::Model => Target::Model,
-        TargetName::Soft => Target::Soft,
-        TargetName::Mixed => Target::Mixed,
-    };
     check_names(&arguments.only)?;
-    let serving = match target {
-        Target::Mixed if arguments.peer.is_empty() => Some(Serving::start()?),
+    let targets = arguments.target.targets()?;
+    let serving = match arguments.target {
+        TargetName::Mixed if arguments.peer.is_empty() => Some(Serving::start()?),
         _ => None,
     };
     let peer = serving.as_ref().map_or_else(
@@ -114,7 +138,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         |serving| serving.addresses.clone(),
     );
     let selection = Selection {
-        target,
+        targets,
         peer,
         only: arguments.only.clone(),
         seed: arguments.seed,
@@ -148,11 +172,18 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if failed > 0 {
         bail!(
             "{failed} tests failed; again with --target {} --seed {} --only NAME",
-            target.name(),
+            name(arguments.target),
             arguments.seed
         );
     }
     Ok(())
+}
+
+/// As it is written on the command line.
+fn name(target: TargetName) -> String {
+    use clap::ValueEnum;
+    let value = target.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 fn check_names(only: &[String]) -> Result<()> {
@@ -170,11 +201,12 @@ fn check_names(only: &[String]) -> Result<()> {
 
 fn print(result: &CaseResult) {
     println!(
-        "{:<7} {} {} [{}]",
+        "{:<7} {} {} [{}] {}",
         result.name,
         result.verdict.name(),
         result.title,
-        result.rule
+        result.rule,
+        result.target
     );
     if result.verdict != Verdict::Pass {
         println!("        {}", result.reason);

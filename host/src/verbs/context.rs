@@ -104,7 +104,7 @@ impl Context {
 
     /// Appends the completions that are there, in the order of posting; how many.
     ///
-    /// A failed connection yields the failed request and flushes the rest.
+    /// A failed connection flushes all that was open (T-5.3); its state says why it failed.
     pub fn poll<D: Device + ?Sized>(
         &mut self,
         device: &mut D,

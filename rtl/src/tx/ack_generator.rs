@@ -2,7 +2,8 @@
 //!
 //! A word a (connection, plane) collects the paths that have news. An ACK is due on the 4th packet,
 //! `delay` after the first one, or at once when something is urgent; one frame carries up to four paths,
-//! and a second follows when more have news. The return path rotates over the plane's paths. A due
+//! and a second follows when more have news. The return path rotates over the paths that have news, since only those are
+//! known to be the peer's too: fewer than eight may have been settled on. A due
 //! (connection, plane) stands in a queue at most once, so the queue cannot overflow. A word is cleared when no frame is
 //! being gathered, so that none of before follows.
 //!
@@ -103,6 +104,12 @@ pub struct AckGenerator {
     inverse: Signal<Local, Bits<8>>,
     index: Signal<Local, Bits<3>>,
     mask_next: Signal<Local, Bits<8>>,
+    all: Signal<Local, Bits<8>>,
+    later: Signal<Local, Bits<8>>,
+    candidates: Signal<Local, Bits<8>>,
+    candidate_inverse: Signal<Local, Bits<8>>,
+    candidate: Signal<Local, Bits<8>>,
+    return_path: Signal<Local, Bits<3>>,
     count_next: Signal<Local, Bits<3>>,
     base: Signal<Local, Bits<17>>,
     low3: Signal<Local, Bits<17>>,
@@ -291,6 +298,22 @@ impl Logic for AckGenerator {
                 self.index.next = i.to_bits();
             }
         }
+        // The return path: the next one with news, from the last one on.
+        self.all.next = 0xff.into();
+        self.later.next = self.all.val() << self.rotate.q.val();
+        self.candidates.next = self.later.val() & self.mask.q.val();
+        if !self.candidates.val().any() {
+            self.candidates.next = self.mask.q.val();
+        }
+        self.candidate_inverse.next = !self.candidates.val();
+        self.candidate_inverse.next = self.candidate_inverse.val() + 1;
+        self.candidate.next = self.candidates.val() & self.candidate_inverse.val();
+        self.return_path.next = 0.into();
+        for i in 0..8 {
+            if self.candidate.val().get_bit(i) {
+                self.return_path.next = i.to_bits();
+            }
+        }
         self.base.next = bit_cast::<17, 14>(self.slot.q.val()) << 3;
         self.low3.next = bit_cast::<17, 3>(self.index.val());
         self.read_pair.next = self.base.val() | self.low3.val();
@@ -315,6 +338,9 @@ impl Logic for AckGenerator {
             }
             Gather::Read => {
                 self.capture.d.next = true;
+                if self.count.q.val() == 0 {
+                    self.rotate.d.next = self.return_path.val();
+                }
                 self.mask.d.next = self.mask_next.val();
                 self.count.d.next = self.count_next.val();
                 if !self.mask_next.val().any() | (self.count_next.val() == 4) {

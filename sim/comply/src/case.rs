@@ -1,6 +1,6 @@
 //! A test of the suite: its number, the rule that it checks, and what it found.
 
-use crate::world::Target;
+use crate::world::{Nic, Target};
 use osprey_host::udp::UdpError;
 use std::net::SocketAddrV4;
 
@@ -51,23 +51,80 @@ impl Context {
 
     /// Goes on only where the other end can be looked at.
     pub fn needs_both_ends(&self) -> Outcome {
-        match self.target {
-            Target::Mixed => Err(Failure::Skip(
-                "looks into the other end, which is elsewhere".into(),
-            )),
-            _ => Ok(()),
-        }
+        skip_if(
+            self.target.is_mixed(),
+            "looks into the other end, which is elsewhere",
+        )
     }
 
     /// Goes on only in virtual time, where rates mean something.
     pub fn needs_virtual_time(&self) -> Outcome {
-        match self.target {
-            Target::Model => Ok(()),
-            _ => Err(Failure::Skip(
-                "compares rates, which a shared machine does not keep".into(),
-            )),
+        skip_if(
+            !self.target.is_virtual(),
+            "compares rates, which a shared machine does not keep",
+        )
+    }
+
+    /// The NICs of a test that asks for the least of both: an engine offers the nearest that it can.
+    pub fn nearest(&self, mut nics: [Nic; 2]) -> [Nic; 2] {
+        if let Target::Rtl(engine) = self.target {
+            nics[engine.end] = (engine.nearest)(nics[engine.end]);
+        }
+        nics
+    }
+
+    /// Goes on only where an end is no engine, or one that has this.
+    pub fn needs(&self, end: usize, ability: Ability) -> Outcome {
+        skip_if(self.target.engine() == Some(end), ability.lacking())
+    }
+
+    /// Goes on only where no end is an engine that lacks this.
+    pub fn needs_everywhere(&self, ability: Ability) -> Outcome {
+        skip_if(self.target.engine().is_some(), ability.lacking())
+    }
+}
+
+/// What the engine lacks so far (README.md, Not yet).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ability {
+    /// SEND and receive requests.
+    Send,
+    /// More than one stream.
+    Streams,
+    /// Windows that follow marks.
+    Congestion,
+    /// Shares that a receiver grants.
+    Share,
+    /// Packets of a dead path go over others.
+    Fences,
+    /// A ring of evidence.
+    Events,
+    /// Answers to probes by other planes than theirs, which T-2.7 allows and does not ask for.
+    OtherPlanes,
+}
+
+impl Ability {
+    /// Why a test is skipped.
+    const fn lacking(self) -> &'static str {
+        match self {
+            Self::Send => "the engine has no SEND",
+            Self::Streams => "the engine has one stream a connection",
+            Self::Congestion => "the engine's windows are fixed: no ECN response",
+            Self::Share => "the engine neither grants nor takes shares",
+            Self::Fences => {
+                "the engine does not fence paths: a plane's silent death ends a connection"
+            }
+            Self::Events => "the engine has no ring of evidence",
+            Self::OtherPlanes => "the engine answers a probe by the plane that it came by",
         }
     }
+}
+
+fn skip_if(skips: bool, reason: &str) -> Outcome {
+    if skips {
+        return Err(Failure::Skip(reason.into()));
+    }
+    Ok(())
 }
 
 /// A test.

@@ -80,6 +80,7 @@ fn escape(text: &str) -> String {
 
 fn chapters(results: &[CaseResult]) -> Vec<u8> {
     let mut chapters: Vec<u8> = results.iter().map(|result| result.chapter).collect();
+    chapters.sort_unstable();
     chapters.dedup();
     chapters
 }

@@ -2,11 +2,11 @@
 
 use crate::case::{Context, Failure, Outcome, ensure};
 use crate::impairment::Impairment;
-use crate::referee::{Finding, Image, Order, at_rest, balanced, slots_free, within_bounds};
-use crate::world::{Nic, Target, World};
+use crate::referee::{Finding, Image, Order, balanced, plausible, slots_free, within_bounds};
+use crate::world::{Nic, PathView, World};
 use osprey_hls::endpoint::{
-    CloseReason, Completion, ConnectionState, Event, PostError, Rights, Side, Status,
-    WorkOperation, WorkRequest,
+    CloseReason, Completion, ConnectionState, Counter, Endpoint, Event, PostError, Rights, Side,
+    Status, WorkOperation, WorkRequest,
 };
 use osprey_hls::wire::{ConnectionId, RemoteRegion};
 use std::time::{Duration, Instant};
@@ -17,6 +17,8 @@ pub const SERVICE: u32 = 0x7065_7266;
 pub const REGION_BYTES: usize = 4 << 20;
 /// Virtual microseconds that a test may take.
 const PATIENCE_US: f64 = 500_000.0;
+/// The same where every cycle of an engine is simulated.
+const ENGINE_PATIENCE_US: f64 = 12_000.0;
 /// Real time that a test may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Steps of virtual time between two looks at bounds and books.
@@ -75,7 +77,7 @@ pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
 impl Session {
     /// A world of these NICs, without connections.
     pub fn new(context: &Context, nics: &[Nic]) -> Result<Self, Failure> {
-        let world = World::new(context.target, nics, &context.peer, context.seed)?;
+        let world = World::new(context, nics)?;
         Ok(Self {
             world,
             links: Vec::new(),
@@ -112,12 +114,12 @@ impl Session {
             let registered = self.world.register(to, REGION_BYTES, Rights::ALL);
             region = Some(registered.ok_or_else(|| Failure::Wrong("no region is free".into()))?);
             let regions: Vec<_> = region.into_iter().collect();
-            refused(self.world.endpoint(to).listen(SERVICE, &regions))?;
+            refused(self.world.end(to).listen(SERVICE, &regions))?;
         }
         let mut peer = self.world.addresses(to);
         peer.truncate(self.world.addresses(from).len());
         let now = self.world.now_ns(from);
-        let connection = refused(self.world.endpoint(from).connect(now, &peer, SERVICE, &[]))?;
+        let connection = refused(self.world.end(from).connect(now, &peer, SERVICE))?;
         Ok((connection, region))
     }
 
@@ -128,14 +130,14 @@ impl Session {
         let here = self.world.is_here(to);
         self.until("set-up", |session| {
             if here && accepted.is_none() {
-                accepted = session.world.endpoint(to).poll_accepted();
+                accepted = session.world.end(to).poll_accepted();
             }
-            let state = session.world.endpoint(from).connection_state(connection);
+            let state = session.world.end(from).connection_state(connection);
             let over = matches!(state, Some(ConnectionState::Closed(_)));
             over || (state == Some(ConnectionState::Established) && (accepted.is_some() || !here))
         })?;
         if let Some(ConnectionState::Closed(reason)) =
-            self.world.endpoint(from).connection_state(connection)
+            self.world.end(from).connection_state(connection)
         {
             return Err(Failure::Wrong(format!(
                 "the connection was not accepted: {reason:?}"
@@ -143,7 +145,7 @@ impl Session {
         }
         let announced = self
             .world
-            .endpoint(from)
+            .end(from)
             .remote_regions(connection)
             .first()
             .copied();
@@ -169,14 +171,14 @@ impl Session {
     /// Zeros in the memory of an end elsewhere, which others may have written.
     fn clear(&mut self, link: usize) -> Outcome {
         let zeros = vec![0; REGION_BYTES];
-        let operation = self.write_operation(link, 0, &zeros);
+        let operation = self.write_operation(link, 0, &zeros)?;
         self.post(link, 0, operation)?;
         self.wait()
     }
 
     /// Why a connection ended, when it has.
     pub fn close_reason(&mut self, end: usize, connection: ConnectionId) -> Option<CloseReason> {
-        match self.world.endpoint(end).connection_state(connection) {
+        match self.world.end(end).connection_state(connection) {
             Some(ConnectionState::Closed(reason) | ConnectionState::Closing(reason)) => {
                 Some(reason)
             }
@@ -184,19 +186,25 @@ impl Session {
         }
     }
 
-    fn write_operation(&mut self, link: usize, offset: usize, bytes: &[u8]) -> WorkOperation {
+    fn write_operation(
+        &mut self,
+        link: usize,
+        offset: usize,
+        bytes: &[u8],
+    ) -> Result<WorkOperation, Failure> {
         let Link { from, region, .. } = self.links[link];
-        let local = self.world.memory(from).allocate(bytes.len());
-        if let Ok(held) = self.world.memory(from).get_mut(local, bytes.len()) {
-            held.copy_from_slice(bytes);
-        }
+        let memory = self.world.memory(from);
+        let local = memory.allocate(bytes.len());
+        memory
+            .write(local, bytes)
+            .map_err(|error| Failure::Wrong(error.to_string()))?;
         let (remote, key) = (region.address + offset as u64, region.key);
-        WorkOperation::Write {
+        Ok(WorkOperation::Write {
             local,
             length: bytes.len() as u32,
             remote,
             key,
-        }
+        })
     }
 
     /// Posts anything; waits while the queue is full.
@@ -213,7 +221,7 @@ impl Session {
         self.next_id += 1;
         loop {
             let now = self.world.now_ns(from);
-            match self.world.endpoint(from).post_send(
+            match self.world.end(from).post_send(
                 now,
                 connection,
                 stream,
@@ -230,6 +238,16 @@ impl Session {
         Ok(id)
     }
 
+    /// A stream that the connection has: of one with fewer streams than the test spreads its work over, they share.
+    pub fn folded(&mut self, link: usize, stream: u8) -> u8 {
+        let Link {
+            from, connection, ..
+        } = self.links[link];
+        let settled = self.world.end(from).settled(connection);
+        let streams = settled.map_or(1, |settled| settled.streams.max(1));
+        (u16::from(stream) % streams) as u8
+    }
+
     /// Posts a WRITE of a pattern.
     pub fn write(
         &mut self,
@@ -240,7 +258,8 @@ impl Session {
     ) -> Result<u64, Failure> {
         let bytes = pattern(self.seed ^ self.next_id, length);
         self.links[link].image.write(offset, &bytes);
-        let operation = self.write_operation(link, offset, &bytes);
+        let operation = self.write_operation(link, offset, &bytes)?;
+        let stream = self.folded(link, stream);
         self.post(link, stream, operation)
     }
 
@@ -249,7 +268,7 @@ impl Session {
     pub fn step(&mut self) -> Outcome {
         self.world.step()?;
         self.steps += 1;
-        if self.world.target == Target::Model && self.steps % LOOK_EVERY_STEPS == 0 {
+        if self.world.target.is_virtual() && self.steps % LOOK_EVERY_STEPS == 0 {
             self.look()?;
         }
         let ends = self
@@ -262,12 +281,13 @@ impl Session {
             .filter(|end| self.world.is_here(*end))
             .collect::<Vec<_>>()
         {
-            while let Some(completion) = self.world.endpoint(end).poll_completion() {
+            while let Some(completion) = self.world.end(end).poll_completion() {
                 self.take(end, completion);
             }
         }
-        while let Some(event) = self.world.endpoint(0).poll_event() {
-            self.events.push(event);
+        if let Some(endpoint) = self.world.end(0).behavioural() {
+            self.events
+                .extend(std::iter::from_fn(|| endpoint.poll_event()));
         }
         found(self.order.finding())
     }
@@ -277,7 +297,9 @@ impl Session {
         for link in &self.links {
             let ends = [(link.from, Some(link.connection)), (link.to, link.accepted)];
             for (end, connection) in ends {
-                let endpoint = self.world.endpoint(end);
+                let Some(endpoint) = self.world.end(end).behavioural() else {
+                    continue;
+                };
                 found(within_bounds(endpoint))?;
                 found(connection.and_then(|connection| balanced(endpoint, connection)))?;
             }
@@ -304,9 +326,10 @@ impl Session {
         let (begun, begun_us) = (Instant::now(), self.world.now_us());
         while !done(self) {
             self.step()?;
-            let late = match self.world.target {
-                Target::Model => self.world.now_us() - begun_us > PATIENCE_US,
-                _ => begun.elapsed() > PATIENCE,
+            let late = match (self.world.target.is_virtual(), self.world.target.engine()) {
+                (false, _) => begun.elapsed() > PATIENCE,
+                (true, None) => self.world.now_us() - begun_us > PATIENCE_US,
+                (true, Some(_)) => self.world.now_us() - begun_us > ENGINE_PATIENCE_US,
             };
             ensure(!late, || {
                 format!("{what}: not within the time that a test may take")
@@ -329,6 +352,28 @@ impl Session {
         })
     }
 
+    /// All of `count` requests have failed, for this reason. An endpoint's first one bears it and the others are flushed; an
+    /// engine flushes all of them and says it of the connection (T-5.3).
+    pub fn failed_with(&mut self, context: &mut Context, status: Status, count: usize) -> Outcome {
+        let ended: Vec<Status> = self.failed.iter().map(|failed| failed.status).collect();
+        let Link {
+            from, connection, ..
+        } = self.links[0];
+        let reason = self.close_reason(from, connection);
+        context.note("statuses", format!("{ended:?}"));
+        context.note("the connection", format!("{reason:?}"));
+        let mut due = vec![Status::Flushed; count];
+        if context.target.engine() != Some(from) {
+            due[0] = status;
+        }
+        let right = ended == due && reason == Some(CloseReason::Failed(status));
+        ensure(right, || {
+            format!(
+                "requests ended with {ended:?}, the connection with {reason:?}; due was {status:?}"
+            )
+        })
+    }
+
     /// Waits, then asks every witness.
     pub fn finish(&mut self) -> Outcome {
         self.wait()?;
@@ -347,12 +392,22 @@ impl Session {
                 accepted,
                 ..
             } = self.links[link];
-            found(at_rest(&mut self.world, from, connection))?;
-            if let Some(accepted) = accepted {
-                found(slots_free(&mut self.world, to, accepted))?;
+            found(self.world.end(from).at_rest(connection))?;
+            if let (Some(accepted), Some(endpoint)) = (accepted, self.here(to)) {
+                found(slots_free(endpoint, accepted))?;
+            }
+            for end in [from, to] {
+                found(self.here(end).and_then(|endpoint| plausible(endpoint)))?;
             }
         }
+        found(self.world.violations().into_iter().next())?;
         self.judge_placements()
+    }
+
+    /// The endpoint of an end, if it is here and is one.
+    fn here(&mut self, end: usize) -> Option<&mut Endpoint> {
+        let here = self.world.is_here(end);
+        here.then(|| self.world.end(end).behavioural()).flatten()
     }
 
     /// Every byte of every message was placed once.
@@ -379,10 +434,8 @@ impl Session {
     pub fn judge_memory(&mut self, link: usize) -> Outcome {
         let Link { to, region, .. } = self.links[link];
         if self.world.is_here(to) {
-            let held = self.world.memory(to).get(region.address, REGION_BYTES);
-            let held = held
-                .map_err(|error| Failure::Wrong(error.to_string()))?
-                .to_vec();
+            let held = self.world.memory(to).read(region.address, REGION_BYTES);
+            let held = held.map_err(|error| Failure::Wrong(error.to_string()))?;
             return found(self.links[link].image.compare(&held));
         }
         let held = self.read_back(link)?;
@@ -411,22 +464,40 @@ impl Session {
             };
             self.post(link, 0, operation)?;
             self.wait()?;
-            let part = self.world.memory(from).get(own.address, READ_BYTES);
-            held.extend_from_slice(part.map_err(|error| Failure::Wrong(error.to_string()))?);
+            let part = self.world.memory(from).read(own.address, READ_BYTES);
+            held.extend(part.map_err(|error| Failure::Wrong(error.to_string()))?);
         }
         Ok(held)
     }
 
-    /// A counter of an end that is here.
-    pub fn counter(&mut self, end: usize, counter: osprey_hls::endpoint::Counter) -> u64 {
-        self.world.endpoint(end).counter(counter)
+    /// A counter of an end that is here; a test that needs one which the end has not is skipped.
+    pub fn counter(&mut self, end: usize, counter: Counter) -> Result<u64, Failure> {
+        let count = self.world.end(end).counter(counter);
+        count.ok_or_else(|| Failure::Skip(format!("the engine does not count {counter:?}")))
+    }
+
+    /// Windows of the first link's paths together, packets x 2^10.
+    pub fn windows(&mut self) -> u64 {
+        let paths = self.paths(0).into_iter();
+        paths
+            .filter_map(|path| path.window_q10)
+            .map(u64::from)
+            .sum()
+    }
+
+    /// What the sender of a link says of each of its paths.
+    pub fn paths(&mut self, link: usize) -> Vec<PathView> {
+        let Link {
+            from, connection, ..
+        } = self.links[link];
+        self.world.end(from).paths(connection)
     }
 }
 
 impl Drop for Session {
     /// An end elsewhere goes on to the next test: it is told that this connection is over.
     fn drop(&mut self) {
-        if self.world.target != Target::Mixed {
+        if !self.world.target.is_mixed() {
             return;
         }
         for link in 0..self.links.len() {
@@ -441,7 +512,7 @@ impl Drop for Session {
             }
             let now = self.world.now_ns(from);
             // Whether BYE arrives is not this test's question any more.
-            let _ = self.world.endpoint(from).close(now, connection);
+            let _ = self.world.end(from).close(now, connection);
             for _ in 0..50 {
                 let _ = self.world.step();
             }

@@ -60,8 +60,8 @@ pub struct CaseResult {
 /// What to run.
 #[derive(Debug, Clone)]
 pub struct Selection {
-    /// On what.
-    pub target: Target,
+    /// On what; each test runs on one after the other.
+    pub targets: Vec<Target>,
     /// The implementation elsewhere, of a mixed target.
     pub peer: Vec<SocketAddrV4>,
     /// Only tests whose name begins with one of these, such as `C-4` or `C-4.2`; all if there is none.
@@ -97,19 +97,21 @@ pub fn run(selection: &Selection, mut done: impl FnMut(&CaseResult)) -> Vec<Case
     let mut results = Vec::new();
     for chapter in CHAPTERS {
         for case in chapter.cases.iter().filter(|case| selection.wants(case)) {
-            let mut result = run_case(selection, case);
-            (result.chapter, result.chapter_title) = (chapter.number, chapter.title);
-            done(&result);
-            results.push(result);
+            for target in &selection.targets {
+                let mut result = run_case(selection, *target, case);
+                (result.chapter, result.chapter_title) = (chapter.number, chapter.title);
+                done(&result);
+                results.push(result);
+            }
         }
     }
     results
 }
 
-fn run_case(selection: &Selection, case: &Case) -> CaseResult {
+fn run_case(selection: &Selection, target: Target, case: &Case) -> CaseResult {
     let (chapter, number) = case.number;
     let seed = selection.seed ^ u64::from(chapter) << 40 ^ u64::from(number) << 48;
-    let (target, peer) = (selection.target, selection.peer.clone());
+    let peer = selection.peer.clone();
     let mut context = Context {
         target,
         seed,
@@ -165,7 +167,7 @@ mod tests {
     fn a_selection_names_chapters_or_tests() {
         let wants = |only: &str, number| {
             let selection = Selection {
-                target: Target::Model,
+                targets: vec![Target::Model],
                 peer: vec![],
                 only: vec![only.into()],
                 seed: 1,

@@ -86,13 +86,13 @@ fn post_without_end(session: &mut Session) -> Outcome {
     };
     for id in 1_000_000..1_002_000 {
         let request = WorkRequest { id, operation };
-        let endpoint = session.world.endpoint(0);
+        let endpoint = session.world.behavioural(0)?;
         if endpoint.post_send(0, connection, 1, request).is_ok() {
             session.order.posted((0, connection.value(), 1), id);
         }
     }
     found(osprey_comply::referee::within_bounds(
-        session.world.endpoint(0),
+        session.world.behavioural(0)?,
     ))
 }
 
@@ -106,7 +106,7 @@ fn verdict(traffic: Traffic, fault: Option<(usize, Fault)>) -> Outcome {
     };
     let mut session = Session::connected(&context, &traffic.nics())?;
     if let Some((end, fault)) = fault {
-        session.world.endpoint(end).plant(fault);
+        session.world.behavioural(end)?.plant(fault);
     }
     traffic.run(&mut session)
 }

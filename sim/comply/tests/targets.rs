@@ -6,7 +6,7 @@ use osprey_comply::world::Target;
 fn passes(target: Target, only: &[&str]) {
     let only = only.iter().map(|name| (*name).to_owned()).collect();
     let selection = Selection {
-        target,
+        targets: vec![target],
         peer: Vec::new(),
         only,
         seed: 1,

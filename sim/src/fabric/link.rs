@@ -162,8 +162,15 @@ impl Link {
         self.travelling.len()
     }
 
-    /// A frame enters at `now`.
-    pub fn enter(&mut self, now: u64, mut bytes: Vec<u8>) {
+    /// A frame enters at `now`; the dice decide what happens to it.
+    pub fn enter(&mut self, now: u64, bytes: Vec<u8>) {
+        let (kind, port) = classify(&bytes);
+        let fate = self.dice.decide(kind as u8, port);
+        self.enter_as(now, bytes, fate);
+    }
+
+    /// A frame enters at `now`, and this happens to it.
+    pub fn enter_as(&mut self, now: u64, mut bytes: Vec<u8>, fate: Fate) {
         let (kind, port) = classify(&bytes);
         self.counts.entered += 1;
         self.counts.line_bytes += line_bytes(bytes.len());
@@ -174,7 +181,6 @@ impl Link {
         } else {
             of_port.other += 1;
         }
-        let fate = self.dice.decide(kind as u8, port);
         let waiting = self.free_at.saturating_sub(as_time(now));
         let queued = whole_cycles(waiting) as f64 * self.config.rate.bytes_per_cycle();
         let lost = if !self.up {

@@ -10,7 +10,12 @@ const PAGE: u64 = 4096;
 /// Bus addresses lie below 2^BUS_BITS.
 const BUS_BITS: u32 = 47;
 
-type Page = [u8; PAGE as usize];
+/// A page, and how many bytes the device has written into it.
+#[derive(Debug, Clone)]
+struct Page {
+    bytes: [u8; PAGE as usize],
+    written: u64,
+}
 
 /// Memory of one host.
 #[derive(Debug, Clone)]
@@ -67,7 +72,11 @@ impl HostMemory {
                 continue;
             }
             for page in (start..start + bytes).step_by(PAGE as usize) {
-                self.pages.insert(page, Box::new([0; PAGE as usize]));
+                let blank = Page {
+                    bytes: [0; PAGE as usize],
+                    written: 0,
+                };
+                self.pages.insert(page, Box::new(blank));
             }
             return start;
         }
@@ -82,6 +91,16 @@ impl HostMemory {
         }
     }
 
+    /// Bytes that the device has written into a buffer, each as often as it was written.
+    pub fn written(&self, buffer: &DmaBuffer) -> u64 {
+        let small = |page: &u64| (*page..*page + buffer.page_size.bytes()).step_by(PAGE as usize);
+        let pages = buffer.pages.iter().flat_map(small);
+        pages
+            .filter_map(|page| self.pages.get(&page))
+            .map(|page| page.written)
+            .sum()
+    }
+
     /// Copies out of a buffer.
     pub fn copy_out(&self, buffer: &DmaBuffer, offset: usize, into: &mut [u8]) {
         let mut done = 0;
@@ -93,7 +112,7 @@ impl HostMemory {
                 .get(&(bus / PAGE * PAGE))
                 .expect("the buffer is allocated");
             let at = (bus % PAGE) as usize;
-            into[done..done + count].copy_from_slice(&page[at..at + count]);
+            into[done..done + count].copy_from_slice(&page.bytes[at..at + count]);
             done += count;
         }
     }
@@ -109,7 +128,7 @@ impl HostMemory {
                 .get_mut(&(bus / PAGE * PAGE))
                 .expect("the buffer is allocated");
             let at = (bus % PAGE) as usize;
-            page[at..at + count].copy_from_slice(&from[done..done + count]);
+            page.bytes[at..at + count].copy_from_slice(&from[done..done + count]);
             done += count;
         }
     }
@@ -120,7 +139,7 @@ impl HostMemory {
         let beat = self
             .pages
             .get(&(address / PAGE * PAGE))
-            .and_then(|page| page[at..].first_chunk().copied());
+            .and_then(|page| page.bytes[at..].first_chunk().copied());
         if beat.is_none() {
             self.violations
                 .push(format!("read of {address:#x}, which is not allocated"));
@@ -136,11 +155,12 @@ impl HostMemory {
                 .push(format!("write of {address:#x}, which is not allocated"));
             return false;
         };
+        page.written += u64::from(strobe.count_ones());
         if strobe == u64::MAX {
-            page[at..at + 64].copy_from_slice(data);
+            page.bytes[at..at + 64].copy_from_slice(data);
         } else {
             for lane in (0..64).filter(|lane| strobe >> lane & 1 == 1) {
-                page[at + lane] = data[lane];
+                page.bytes[at + lane] = data[lane];
             }
         }
         true
@@ -188,6 +208,8 @@ mod tests {
         let bus = buffer.pages[0];
         assert!(memory.write_beat(bus, &[7; 64], 0b101));
         assert_eq!(memory.read_beat(bus).unwrap()[..4], [7, 0, 7, 0]);
+        assert!(memory.write_beat(bus, &[7; 64], u64::MAX));
+        assert_eq!(memory.written(&buffer), 66, "each byte as often as written");
         assert!(!memory.write_beat(bus + 4096, &[7; 64], 1));
         assert_eq!(memory.read_beat(bus - 64), None);
         memory.release(&buffer);

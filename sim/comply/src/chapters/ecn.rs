@@ -1,12 +1,11 @@
 //! Chapter 3: marks shrink windows, receivers grant shares.
 
 use super::loss::impair_all;
-use crate::case::{Case, Context, Failure, Outcome, ensure};
+use crate::case::{Ability, Case, Context, Failure, Outcome, ensure};
 use crate::impairment::Impairment;
 use crate::session::Session;
 use crate::world::Nic;
 use osprey_hls::endpoint::Counter;
-use osprey_hls::wire::PathId;
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -35,14 +34,8 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-fn windows(session: &mut Session) -> u64 {
-    let connection = session.links[0].connection;
-    let endpoint = session.world.endpoint(0);
-    let paths = (0..=u8::MAX).filter_map(|path| endpoint.path_telemetry(connection, PathId(path)));
-    paths.map(|path| u64::from(path.window_q10)).sum()
-}
-
 fn marks_shrink(context: &mut Context) -> Outcome {
+    context.needs(0, Ability::Congestion)?;
     let mut found = Vec::new();
     for mark in [0.0, 1.0] {
         let mut session = Session::pair(context)?;
@@ -57,9 +50,11 @@ fn marks_shrink(context: &mut Context) -> Outcome {
         session.finish()?;
         if mark > 0.0 && session.world.is_here(1) {
             context.note("packets marked", session.world.counts_of(0).marked);
-            context.note("marks seen", session.counter(1, Counter::ReceivedMarked));
+            if let Ok(seen) = session.counter(1, Counter::ReceivedMarked) {
+                context.note("marks seen", seen);
+            }
         }
-        found.push(windows(&mut session));
+        found.push(session.windows());
     }
     context.note(
         "windows without and with marks, packets / 1024",
@@ -90,7 +85,7 @@ fn no_loss(context: &mut Context) -> Outcome {
     );
     session.write(0, 0, 0, 1 << 20)?;
     session.finish()?;
-    let lost = session.counter(0, Counter::Losses);
+    let lost = session.counter(0, Counter::Losses)?;
     match context.needs_virtual_time() {
         Ok(()) => ensure(lost == 0, || {
             format!("{lost} marked packets were taken for lost")
@@ -102,6 +97,7 @@ fn no_loss(context: &mut Context) -> Outcome {
 /// Four senders with work for a while; what each is granted after some of it.
 fn four(context: &mut Context) -> Result<Session, Failure> {
     context.needs_virtual_time()?;
+    context.needs_everywhere(Ability::Share)?;
     let mut session = Session::new(context, &[Nic::default(); 5])?;
     for sender in 1..5 {
         session.connect(sender, 0)?;
@@ -116,13 +112,11 @@ fn shares(session: &mut Session) -> Vec<u16> {
         .map(|link| (link.from, link.connection))
         .collect();
     let share = |(end, connection): (usize, _)| {
-        session
-            .world
-            .endpoint(end)
-            .connection_telemetry(connection)
-            .map_or(0, |telemetry| telemetry.share)
+        let endpoint = session.world.behavioural(end).ok()?;
+        let telemetry = endpoint.connection_telemetry(connection)?;
+        Some(telemetry.share)
     };
-    links.into_iter().map(share).collect()
+    links.into_iter().filter_map(share).collect()
 }
 
 fn quarter(context: &mut Context) -> Outcome {

@@ -1,7 +1,7 @@
 //! Chapter 10: failures are visible: what was sent, lost, dropped or condemned stands in counters and events.
 
 use super::loss::impair_all;
-use crate::case::{Case, Context, Outcome, ensure};
+use crate::case::{Ability, Case, Context, Outcome, ensure};
 use crate::impairment::Impairment;
 use crate::referee::honest;
 use crate::session::{Session, found};
@@ -80,8 +80,9 @@ fn arrivals(context: &mut Context) -> Outcome {
     session.finish()?;
     session.run_for_us(100.0)?;
     let ways = session.world.counts_of(0);
-    let taken = session.counter(1, Counter::ReceivedData) + session.counter(1, Counter::Duplicate);
-    let dropped = session.counter(1, Counter::DropWindow);
+    let taken =
+        session.counter(1, Counter::ReceivedData)? + session.counter(1, Counter::Duplicate)?;
+    let dropped = session.counter(1, Counter::DropWindow)?;
     // Copies of probes count as probes; of DATA as duplicates. A doubled packet may have been either.
     let (least, most) = (
         ways.data - ways.data_lost,
@@ -97,6 +98,7 @@ fn arrivals(context: &mut Context) -> Outcome {
 }
 
 fn health(context: &mut Context) -> Outcome {
+    context.needs_everywhere(Ability::Fences)?;
     let mut session = Session::pair(context)?;
     session.write(0, 0, 0, 1 << 20)?;
     session.run_for_us(10.0)?;
@@ -141,14 +143,10 @@ fn access(context: &mut Context) -> Outcome {
     };
     session.post(0, 0, operation)?;
     session.until("the refusal", |session| session.order.open() == 0)?;
-    let status = session.failed.first().map(|completion| completion.status);
-    context.note("status", format!("{status:?}"));
-    ensure(status == Some(Status::RemoteAccess), || {
-        format!("the request ended with {status:?}")
-    })?;
+    session.failed_with(context, Status::RemoteAccess, 1)?;
     if session.world.is_here(1) {
         let dropped =
-            session.counter(1, Counter::DropKey) + session.counter(1, Counter::DropBounds);
+            session.counter(1, Counter::DropKey)? + session.counter(1, Counter::DropBounds)?;
         ensure(dropped > 0, || {
             "the receiver counts no refused access".into()
         })?;
@@ -173,7 +171,7 @@ fn close(context: &mut Context) -> Outcome {
     }
     session.run_for_us(20.0)?;
     let (connection, now) = (session.links[0].connection, session.world.now_ns(0));
-    crate::session::refused(session.world.endpoint(0).close(now, connection))?;
+    crate::session::refused(session.world.end(0).close(now, connection))?;
     session.until("the flush", |session| session.order.open() == 0)?;
     found(session.order.finding())?;
     let statuses: Vec<Status> = session

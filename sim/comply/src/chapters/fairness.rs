@@ -1,6 +1,6 @@
 //! Chapter 7: senders that compete get equal parts. Virtual time: rates mean nothing on a machine that is shared.
 
-use crate::case::{Case, Context, Outcome, ensure};
+use crate::case::{Ability, Case, Context, Outcome, ensure};
 use crate::impairment::Impairment;
 use crate::session::Session;
 use crate::world::Nic;
@@ -28,6 +28,7 @@ pub(super) const CASES: &[Case] = &[
 
 fn compete(context: &mut Context, senders: usize, loss_of_first: f64) -> Outcome {
     context.needs_virtual_time()?;
+    context.needs_everywhere(Ability::Share)?;
     let mut session = Session::new(context, &vec![Nic::default(); senders + 1])?;
     let mut ends = Vec::new();
     for sender in 1..=senders {

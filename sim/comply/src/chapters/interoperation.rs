@@ -4,7 +4,7 @@ use super::loss::impair_all;
 use crate::case::{Case, Context, Outcome, ensure};
 use crate::impairment::Impairment;
 use crate::session::Session;
-use crate::world::{Nic, Target};
+use crate::world::Nic;
 use osprey_hls::endpoint::CloseReason;
 use osprey_hls::wire::RejectReason;
 
@@ -78,7 +78,7 @@ fn settle(
 ) -> Result<osprey_hls::endpoint::Settled, crate::case::Failure> {
     let mut session = Session::connected(context, &nics)?;
     let connection = session.links[0].connection;
-    let settled = session.world.endpoint(0).settled(connection);
+    let settled = session.world.end(0).settled(connection);
     let settled =
         settled.ok_or_else(|| crate::case::Failure::Wrong("nothing was settled".into()))?;
     context.note("settled", format!("{settled:?}"));
@@ -116,12 +116,13 @@ fn both_roles(context: &mut Context) -> Outcome {
 
 fn mtu(context: &mut Context) -> Outcome {
     for (ours, theirs) in [(1_024, 4_096), (4_096, 1_024), (4_052, 4_052)] {
-        let nics = [ours, theirs].map(|mtu| Nic {
+        let nics = context.nearest([ours, theirs].map(|mtu| Nic {
             mtu,
             ..Nic::default()
-        });
+        }));
+        let [ours, theirs] = nics.map(|nic| nic.mtu);
         let settled = settle(context, nics)?;
-        let most = if context.target == Target::Mixed {
+        let most = if context.target.is_mixed() {
             ours
         } else {
             ours.min(theirs)
@@ -135,10 +136,11 @@ fn mtu(context: &mut Context) -> Outcome {
 
 fn paths(context: &mut Context) -> Outcome {
     for (ours, theirs) in [(4, 8), (16, 8), (16, 16), (1, 1)] {
-        let nics = [ours, theirs].map(|paths| Nic {
+        let nics = context.nearest([ours, theirs].map(|paths| Nic {
             paths,
             ..Nic::default()
-        });
+        }));
+        let ours = nics[0].paths;
         let settled = settle(context, nics)?;
         ensure(settled.paths_per_plane <= ours, || {
             format!("{} paths were settled of {ours}", settled.paths_per_plane)
@@ -149,13 +151,13 @@ fn paths(context: &mut Context) -> Outcome {
 
 fn streams(context: &mut Context) -> Outcome {
     for (ours, theirs) in [((1, 64), (4, 16)), ((4, 2), (2, 64))] {
-        let nics = [ours, theirs].map(|(streams, slots)| Nic {
+        let nics = context.nearest([ours, theirs].map(|(streams, slots)| Nic {
             streams,
             slots,
             ..Nic::default()
-        });
+        }));
         let settled = settle(context, nics)?;
-        let right = settled.streams <= ours.0 && settled.slots <= ours.1;
+        let right = settled.streams <= nics[0].streams && settled.slots <= nics[0].slots;
         ensure(right, || {
             format!(
                 "{} streams and {} slots were settled",
@@ -167,13 +169,13 @@ fn streams(context: &mut Context) -> Outcome {
 }
 
 fn one_slot(context: &mut Context) -> Outcome {
-    let settled = settle(
-        context,
+    let nics = context.nearest(
         [Nic {
             slots: 1,
             ..Nic::default()
         }; 2],
-    )?;
+    );
+    let settled = settle(context, nics)?;
     ensure(settled.slots == 1, || format!("{} slots", settled.slots))
 }
 
@@ -239,7 +241,7 @@ fn other_planes(context: &mut Context) -> Outcome {
 fn no_service(context: &mut Context) -> Outcome {
     let mut session = Session::new(context, &[Nic::default(); 2])?;
     let (peer, now) = (session.world.addresses(1), session.world.now_ns(0));
-    let asked = session.world.endpoint(0).connect(now, &peer, 0xdead, &[]);
+    let asked = session.world.end(0).connect(now, &peer, 0xdead);
     let connection = crate::session::refused(asked)?;
     session.until("the refusal", |session| {
         let _ = session.world.step();

@@ -61,7 +61,7 @@ fn late_plane(context: &mut Context, delay_ns: u64) -> Outcome {
     }
     session.write(0, 0, 0, BYTES)?;
     session.finish()?;
-    let resent = session.counter(0, Counter::Resends);
+    let resent = session.counter(0, Counter::Resends)?;
     context.note("resent", resent);
     if context.needs_virtual_time().is_ok() && delay_ns < 100_000 {
         ensure(resent == 0, || {
@@ -83,9 +83,12 @@ fn overtaken(context: &mut Context, late: f64, late_ns: u64) -> Outcome {
     session.write(0, 0, 0, BYTES)?;
     session.write(0, 1, BYTES, BYTES)?;
     session.finish()?;
-    context.note("resent", session.counter(0, Counter::Resends));
+    context.note("resent", session.counter(0, Counter::Resends)?);
     if session.world.is_here(1) {
-        context.note("duplicates dropped", session.counter(1, Counter::Duplicate));
+        context.note(
+            "duplicates dropped",
+            session.counter(1, Counter::Duplicate)?,
+        );
     }
     Ok(())
 }
@@ -102,8 +105,8 @@ fn late_acks(context: &mut Context) -> Outcome {
     session.write(0, 0, 0, BYTES)?;
     session.finish()?;
     let (resent, old) = (
-        session.counter(0, Counter::Resends),
-        session.counter(0, Counter::OldBlocks),
+        session.counter(0, Counter::Resends)?,
+        session.counter(0, Counter::OldBlocks)?,
     );
     context.note("older blocks", old);
     if context.needs_virtual_time().is_ok() {

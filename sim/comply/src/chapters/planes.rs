@@ -1,7 +1,7 @@
 //! Chapter 4: planes that die, come back and flap, also while another path is poor.
 
 use super::loss::impair_all;
-use crate::case::{Case, Context, Outcome, ensure};
+use crate::case::{Ability, Case, Context, Outcome, ensure};
 use crate::impairment::Impairment;
 use crate::session::Session;
 use crate::world::Nic;
@@ -88,6 +88,7 @@ const DEAD: Impairment = Impairment {
 };
 
 fn dies(context: &mut Context) -> Outcome {
+    context.needs_everywhere(Ability::Fences)?;
     let mut session = Session::pair(context)?;
     session.write(0, 0, 0, 1 << 20)?;
     session.run_for_us(20.0)?;
@@ -95,8 +96,8 @@ fn dies(context: &mut Context) -> Outcome {
     session.write(0, 1, 1 << 20, 1 << 20)?;
     session.finish()?;
     let (condemned, moved) = (
-        session.counter(0, Counter::Condemned),
-        session.counter(0, Counter::Moved),
+        session.counter(0, Counter::Condemned)?,
+        session.counter(0, Counter::Moved)?,
     );
     context.note("paths condemned", condemned);
     context.note("packets moved", moved);
@@ -116,6 +117,7 @@ fn dies(context: &mut Context) -> Outcome {
 }
 
 fn returns(context: &mut Context, loss_elsewhere: f64) -> Outcome {
+    context.needs_everywhere(Ability::Fences)?;
     let mut session = Session::pair(context)?;
     plane(
         &mut session,
@@ -150,6 +152,7 @@ fn returns(context: &mut Context, loss_elsewhere: f64) -> Outcome {
 }
 
 fn three_of_four(context: &mut Context) -> Outcome {
+    context.needs_everywhere(Ability::Fences)?;
     context.needs_both_ends()?;
     let mut session = Session::connected(
         context,
@@ -167,11 +170,12 @@ fn three_of_four(context: &mut Context) -> Outcome {
 }
 
 fn one_direction(context: &mut Context) -> Outcome {
+    context.needs(1, Ability::OtherPlanes)?;
     let mut session = Session::pair(context)?;
     session.world.impair(1, 1, |way| *way = DEAD);
     session.write(0, 0, 0, 2 << 20)?;
     session.finish()?;
-    context.note("resent", session.counter(0, Counter::Resends));
+    context.note("resent", session.counter(0, Counter::Resends)?);
     Ok(())
 }
 
@@ -202,17 +206,11 @@ fn all_die(context: &mut Context) -> Outcome {
         session.write(0, 0, part * 100_000, 100_000)?;
     }
     session.until("an error", |session| session.order.open() == 0)?;
-    let statuses: Vec<Status> = session
-        .failed
-        .iter()
-        .map(|completion| completion.status)
-        .collect();
-    context.note("statuses", format!("{statuses:?}"));
-    let right = statuses == [Status::RetriesExhausted, Status::Flushed, Status::Flushed];
-    ensure(right, || format!("requests ended with {statuses:?}"))
+    session.failed_with(context, Status::RetriesExhausted, 3)
 }
 
 fn swallows(context: &mut Context) -> Outcome {
+    context.needs_everywhere(Ability::Fences)?;
     let mut session = Session::pair(context)?;
     let impairment = Impairment {
         kind: crate::impairment::Kind::Data,
@@ -221,6 +219,6 @@ fn swallows(context: &mut Context) -> Outcome {
     session.world.impair(0, 1, |way| *way = impairment);
     session.write(0, 0, 0, 1 << 20)?;
     session.finish()?;
-    context.note("paths condemned", session.counter(0, Counter::Condemned));
+    context.note("paths condemned", session.counter(0, Counter::Condemned)?);
     Ok(())
 }

@@ -50,7 +50,7 @@ fn doubled(context: &mut Context, duplicate: f64) -> Outcome {
     context.note("packets doubled", copies);
     ensure(copies > 0, || "nothing was doubled".into())?;
     if session.world.is_here(1) {
-        let dropped = session.counter(1, Counter::Duplicate);
+        let dropped = session.counter(1, Counter::Duplicate)?;
         context.note("duplicates dropped", dropped);
         ensure(dropped > 0, || "no duplicate was counted".into())?;
     }
@@ -87,7 +87,11 @@ fn old_data(context: &mut Context) -> Outcome {
 fn earlier_life(context: &mut Context) -> Outcome {
     context.needs_both_ends()?;
     let mut session = Session::pair(context)?;
-    let late_ns = 40_000_000;
+    let late_ns = if context.needs_virtual_time().is_ok() {
+        400_000
+    } else {
+        40_000_000
+    };
     impair_all(
         &mut session,
         Impairment {
@@ -102,17 +106,17 @@ fn earlier_life(context: &mut Context) -> Outcome {
     impair_all(&mut session, Impairment::default());
     let (connection, accepted) = (session.links[0].connection, session.links[0].accepted);
     let now = session.world.now_ns(0);
-    crate::session::refused(session.world.endpoint(0).close(now, connection))?;
+    crate::session::refused(session.world.end(0).close(now, connection))?;
     session.until("the end", |session| {
-        let state = session.world.endpoint(0).connection_state(connection);
+        let state = session.world.end(0).connection_state(connection);
         matches!(
             state,
             Some(osprey_hls::endpoint::ConnectionState::Closed(_))
         )
     })?;
-    crate::session::refused(session.world.endpoint(0).release(connection))?;
+    crate::session::refused(session.world.end(0).release(connection))?;
     if let Some(accepted) = accepted {
-        crate::session::refused(session.world.endpoint(1).release(accepted))?;
+        crate::session::refused(session.world.end(1).release(accepted))?;
     }
     let old = session.links.remove(0);
     let link = session.connect(0, 1)?;
@@ -120,16 +124,12 @@ fn earlier_life(context: &mut Context) -> Outcome {
     session.wait()?;
     session.run_for_us(2.0 * late_ns as f64 / 1e3)?;
     session.judge_memory(link)?;
-    let dropped =
-        session.counter(1, Counter::DropIncarnation) + session.counter(1, Counter::DropConnection);
+    let dropped = session.counter(1, Counter::DropIncarnation)?
+        + session.counter(1, Counter::DropConnection)?;
     context.note("packets of the earlier life, dropped", dropped);
     ensure(dropped > 0, || {
         "no packet of the earlier life was counted".into()
     })?;
-    let before = session
-        .world
-        .memory(1)
-        .get(old.region.address, 1 << 18)
-        .map(<[u8]>::to_vec);
+    let before = session.world.memory(1).read(old.region.address, 1 << 18);
     ensure(before.is_ok(), || "the earlier region is gone".into())
 }

@@ -1,7 +1,7 @@
 //! Chapter 6: what happens in a stream stays in it.
 
 use super::loss::impair_all;
-use crate::case::{Case, Context, Outcome, ensure};
+use crate::case::{Ability, Case, Context, Outcome, ensure};
 use crate::impairment::Impairment;
 use crate::session::{Session, refused};
 use osprey_hls::endpoint::{ReceiveRequest, Side, WorkOperation};
@@ -36,6 +36,7 @@ pub(super) const CASES: &[Case] = &[
 /// A SEND without a receive request waits; a WRITE of another stream does not.
 fn not_ready(context: &mut Context) -> Outcome {
     context.needs_both_ends()?;
+    context.needs_everywhere(Ability::Send)?;
     let mut session = Session::pair(context)?;
     let local = session.world.memory(0).allocate(1_000);
     session.post(
@@ -61,12 +62,8 @@ fn not_ready(context: &mut Context) -> Outcome {
         address: target,
         length: 1_000,
     };
-    refused(
-        session
-            .world
-            .endpoint(1)
-            .post_receive(now, accepted, 0, request),
-    )?;
+    let endpoint = session.world.behavioural(1)?;
+    refused(endpoint.post_receive(now, accepted, 0, request))?;
     session.wait()?;
     session.until("the message", |session| !session.received.is_empty())?;
     let (_, completion) = session.received[0];
@@ -79,6 +76,7 @@ fn not_ready(context: &mut Context) -> Outcome {
 
 fn long_and_short(context: &mut Context) -> Outcome {
     context.needs_virtual_time()?;
+    context.needs_everywhere(Ability::Streams)?;
     let mut session = Session::pair(context)?;
     session.write(0, 0, 0, 3 << 20)?;
     session.run_for_us(20.0)?;
@@ -94,6 +92,7 @@ fn long_and_short(context: &mut Context) -> Outcome {
 }
 
 fn own_order(context: &mut Context) -> Outcome {
+    context.needs_everywhere(Ability::Streams)?;
     let mut session = Session::pair(context)?;
     impair_all(
         &mut session,

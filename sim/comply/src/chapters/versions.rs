@@ -45,7 +45,7 @@ fn common(context: &mut Context, ours: (u8, u8), theirs: (u8, u8)) -> Outcome {
     let connection = session.links[0].connection;
     let version = session
         .world
-        .endpoint(0)
+        .end(0)
         .settled(connection)
         .map(|settled| settled.version);
     context.note("version", format!("{version:?}"));
@@ -83,7 +83,7 @@ fn features(context: &mut Context) -> Outcome {
     let connection = session.links[0].connection;
     let features = session
         .world
-        .endpoint(0)
+        .end(0)
         .settled(connection)
         .map(|settled| settled.features);
     ensure(features == Some(0b0110), || {

@@ -2,7 +2,6 @@
 //! all is done, nothing is in flight, waits to be sent again, or holds a slot.
 
 use super::Finding;
-use crate::world::World;
 use osprey_hls::endpoint::Endpoint;
 use osprey_hls::wire::{ConnectionId, PathId};
 
@@ -21,13 +20,12 @@ pub fn balanced(endpoint: &Endpoint, connection: ConnectionId) -> Finding {
         .then(|| format!("the window counts {counts} packets in flight, {should} are: {found:?}"))
 }
 
-/// Whether a connection of an end that is here is at rest.
-pub fn at_rest(world: &mut World, end: usize, connection: ConnectionId) -> Finding {
-    let endpoint = world.endpoint(end);
+/// Whether a connection of an endpoint is at rest.
+pub fn at_rest(endpoint: &Endpoint, connection: ConnectionId) -> Finding {
     let telemetry = endpoint.connection_telemetry(connection)?;
     if telemetry.in_flight > 0 || telemetry.freed > 0 {
         return Some(format!(
-            "end {end}: {} packets in flight and {} freed ones wait when all is done",
+            "{} packets in flight and {} freed ones wait when all is done",
             telemetry.in_flight, telemetry.freed
         ));
     }
@@ -35,7 +33,7 @@ pub fn at_rest(world: &mut World, end: usize, connection: ConnectionId) -> Findi
         let found = endpoint.path_telemetry(connection, PathId(path))?;
         (found.in_flight > 0 || found.resends_waiting > 0).then(|| {
             format!(
-                "end {end}, path {path}: {} in flight, {} to send again",
+                "path {path}: {} in flight, {} to send again",
                 found.in_flight, found.resends_waiting
             )
         })
@@ -43,7 +41,7 @@ pub fn at_rest(world: &mut World, end: usize, connection: ConnectionId) -> Findi
 }
 
 /// Whether no slot is taken at the receiver when all messages have been delivered.
-pub fn slots_free(world: &mut World, end: usize, connection: ConnectionId) -> Finding {
-    let [_, _, slots] = world.endpoint(end).balance(connection)?.open;
-    (slots > 0).then(|| format!("end {end}: {slots} message slots are taken when all is done"))
+pub fn slots_free(endpoint: &Endpoint, connection: ConnectionId) -> Finding {
+    let [_, _, slots] = endpoint.balance(connection)?.open;
+    (slots > 0).then(|| format!("{slots} message slots are taken when all is done"))
 }

@@ -5,12 +5,14 @@ mod bounds;
 mod conservation;
 mod memory;
 mod order;
+mod plausible;
 mod telemetry;
 
 pub use bounds::within_bounds;
 pub use conservation::{at_rest, balanced, slots_free};
 pub use memory::Image;
 pub use order::Order;
+pub use plausible::plausible;
 pub use telemetry::honest;
 
 /// What is wrong, in words; nothing if all is right.

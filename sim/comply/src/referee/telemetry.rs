@@ -2,18 +2,16 @@
 
 use super::Finding;
 use crate::world::World;
-use osprey_hls::wire::{ConnectionId, PathId};
+use osprey_hls::wire::ConnectionId;
 
 /// Compares the counts of an end's only connection with its ways, plane by plane. `exact`: nothing was held back or
 /// fenced, so that every packet that a way lost was found as lost, and no other.
 pub fn honest(world: &mut World, end: usize, connection: ConnectionId, exact: bool) -> Finding {
     let mut said = std::collections::BTreeMap::<u8, (u64, u64)>::new();
-    for path in 0..=u8::MAX {
-        if let Some(found) = world.endpoint(end).path_telemetry(connection, PathId(path)) {
-            let sums = said.entry(found.plane).or_default();
-            sums.0 += found.counts.sent;
-            sums.1 += found.counts.lost;
-        }
+    for path in world.end(end).paths(connection) {
+        let sums = said.entry(path.plane).or_default();
+        sums.0 += path.sent;
+        sums.1 += path.lost;
     }
     said.into_iter().find_map(|(plane, (sent, lost))| {
         let seen = world.counts(end, plane);

@@ -1,21 +1,26 @@
-//! Endpoints, the planes between them, and time: virtual or real.
+//! Ends, the planes between them, and time: virtual or real.
 //!
-//! Tests see one face: ends with an endpoint and memory, ways with faults, and `step`. Whether packets travel through a
-//! heap of events or through sockets is in `virtual_time.rs` and `sockets.rs`; both carry real bytes.
+//! Tests see one face: ends with memory, ways with faults, and `step`. Whether packets travel through a heap of events
+//! or through sockets is in `virtual_time.rs` and `sockets.rs`; a world with a verilated engine is supplied by who links
+//! one ([`Engine`]). All carry real bytes.
 
+mod end;
 mod sockets;
 mod virtual_time;
 
+pub use end::{End, Store};
+
+use crate::case::{Context, Failure};
 use crate::impairment::{Way, WayCounts};
 use osprey_hls::endpoint::{Config, Endpoint, Region, Rights};
 use osprey_hls::wire::{PlaneAddress, RemoteRegion};
-use osprey_host::udp::{Buffers, UdpError};
+use osprey_host::udp::UdpError;
+use std::cell::RefCell;
 use std::net::SocketAddrV4;
 use std::rc::Rc;
-use std::{cell::RefCell, time::Duration};
 
 /// What is put under test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Target {
     /// Behavioural endpoints in virtual time.
     Model,
@@ -23,17 +28,68 @@ pub enum Target {
     Soft,
     /// A software NIC here, and an implementation elsewhere that serves (see `docs/compliance.md`).
     Mixed,
+    /// A verilated engine and a behavioural endpoint, in the engine's cycles.
+    Rtl(Engine),
+}
+
+/// Opens a world of NICs in which the engine is this end, with these ways and a seed.
+pub type Open = fn(usize, &[Nic], Ways, u64) -> Result<Box<dyn Carrier>, Failure>;
+
+/// A verilated engine as one end of a world. This crate has none: the one who links it says how to open it.
+#[derive(Debug, Clone, Copy)]
+pub struct Engine {
+    /// The end that it is: 0 asks for connections and sends, 1 accepts and receives.
+    pub end: usize,
+    /// How.
+    pub open: Open,
+    /// What it offers in place of what a test would like of a NIC.
+    pub nearest: fn(Nic) -> Nic,
 }
 
 impl Target {
-    /// Name on the command line.
+    /// Name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Model => "model",
             Self::Soft => "soft",
             Self::Mixed => "mixed",
+            Self::Rtl(Engine { end: 0, .. }) => "rtl-sends",
+            Self::Rtl(_) => "rtl-receives",
         }
     }
+
+    /// Whether time is virtual and a run repeats exactly.
+    pub const fn is_virtual(self) -> bool {
+        matches!(self, Self::Model | Self::Rtl(_))
+    }
+
+    /// Whether the other end is in another process.
+    pub const fn is_mixed(self) -> bool {
+        matches!(self, Self::Mixed)
+    }
+
+    /// The end that is an engine, if one is.
+    pub const fn engine(self) -> Option<usize> {
+        match self {
+            Self::Rtl(engine) => Some(engine.end),
+            _ => None,
+        }
+    }
+}
+
+/// What a sender says of one path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathView {
+    /// Plane of the path.
+    pub plane: u8,
+    /// DATA packets sent, resends included.
+    pub sent: u64,
+    /// DATA packets found to be lost.
+    pub lost: u64,
+    /// Packets in flight or waiting to be sent again, where that can be seen.
+    pub out: Option<u32>,
+    /// Window, packets x 2^10, where there is one that changes.
+    pub window_q10: Option<u32>,
 }
 
 /// One NIC of a test.
@@ -74,7 +130,7 @@ impl Default for Nic {
 
 impl Nic {
     /// Puts the test's wishes into a configuration.
-    fn configure(&self, config: &mut Config) {
+    pub fn configure(&self, config: &mut Config) {
         config.paths_per_plane = self.paths;
         config.window = self.window;
         config.mtu = self.mtu;
@@ -89,12 +145,34 @@ impl Nic {
 }
 
 /// Ways by (end that sends, plane).
-pub(crate) type Ways = Rc<RefCell<Vec<Vec<Way>>>>;
+pub type Ways = Rc<RefCell<Vec<Vec<Way>>>>;
 
-/// How packets travel.
-enum Carrier {
-    Virtual(Box<virtual_time::VirtualTime>),
-    Sockets(sockets::Sockets),
+/// Ends, and how packets travel between them.
+pub trait Carrier {
+    /// Time of the world, nanoseconds.
+    fn now_ns(&self) -> u64;
+    /// Time of an end, nanoseconds.
+    fn end_now_ns(&self, _end: usize) -> u64 {
+        self.now_ns()
+    }
+    /// Moves time on, a little.
+    fn step(&mut self) -> Result<(), Failure>;
+    /// An end that is here.
+    fn end(&mut self, end: usize) -> &mut dyn End;
+    /// Its memory.
+    fn memory(&mut self, end: usize) -> &mut dyn Store;
+    /// Where an end is reached.
+    fn addresses(&self, end: usize) -> Vec<PlaneAddress>;
+    /// Datagrams that an end found to be no packets.
+    fn refused(&mut self, end: usize) -> u64;
+    /// Addresses that a datagram of [`Self::inject`] bears: source and destination.
+    fn injection_addresses(&self, end: usize, plane: u8) -> (SocketAddrV4, SocketAddrV4);
+    /// Sends raw bytes to an end's plane, as somebody else's datagram.
+    fn inject(&mut self, end: usize, plane: u8, bytes: &[u8]) -> Result<(), UdpError>;
+    /// Rules that something here has broken whatever the test, such as those of a bus.
+    fn violations(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A world of a test.
@@ -102,35 +180,29 @@ pub struct World {
     /// What is under test.
     pub target: Target,
     ways: Ways,
-    carrier: Carrier,
+    carrier: Box<dyn Carrier>,
 }
 
 impl World {
-    /// A world of NICs. Of a `mixed` one only the first is here; the other is at `peer`.
-    pub fn new(
-        target: Target,
-        nics: &[Nic],
-        peer: &[SocketAddrV4],
-        seed: u64,
-    ) -> Result<Self, UdpError> {
+    /// A world of NICs. Of a `mixed` one only the first is here; the other is at the peer's addresses.
+    pub fn new(context: &Context, nics: &[Nic]) -> Result<Self, Failure> {
+        let (target, seed) = (context.target, context.seed);
         let way = |end: usize, plane: u8| {
             Way::new(seed ^ (end as u64 + 1) << 32 ^ u64::from(plane) << 16)
         };
         let of = |(end, nic): (usize, &Nic)| (0..nic.planes).map(|plane| way(end, plane)).collect();
         let ways: Ways = Rc::new(RefCell::new(nics.iter().enumerate().map(of).collect()));
-        let carrier = match target {
-            Target::Model => Carrier::Virtual(Box::new(virtual_time::VirtualTime::new(
-                nics,
-                ways.clone(),
-                seed,
-            )?)),
-            Target::Soft => Carrier::Sockets(sockets::Sockets::new(nics, ways.clone(), seed)?),
-            Target::Mixed => Carrier::Sockets(sockets::Sockets::facing(
+        let carried = ways.clone();
+        let carrier: Box<dyn Carrier> = match target {
+            Target::Model => Box::new(virtual_time::VirtualTime::new(nics, carried, seed)?),
+            Target::Soft => Box::new(sockets::Sockets::new(nics, carried, seed)?),
+            Target::Mixed => Box::new(sockets::Sockets::facing(
                 &nics[0],
-                peer,
-                ways.clone(),
+                &context.peer,
+                carried,
                 seed,
             )?),
+            Target::Rtl(engine) => (engine.open)(engine.end, nics, carried, seed)?,
         };
         Ok(Self {
             target,
@@ -141,56 +213,43 @@ impl World {
 
     /// Whether an end is in this process.
     pub fn is_here(&self, end: usize) -> bool {
-        self.target != Target::Mixed || end == 0
+        !self.target.is_mixed() || end == 0
     }
 
-    /// Microseconds: of virtual time in a model, else of real time, which is as long for a test as a machine is slow.
+    /// Microseconds: of virtual time, or of real time, which is as long for a test as a machine is slow.
     pub fn now_us(&self) -> f64 {
-        match &self.carrier {
-            Carrier::Virtual(carrier) => carrier.now_ns() as f64 / 1e3,
-            Carrier::Sockets(carrier) => carrier.now_ns() as f64 / 1e3,
-        }
+        self.carrier.now_ns() as f64 / 1e3
     }
 
-    /// The endpoint's time, nanoseconds.
+    /// The end's time, nanoseconds.
     pub fn now_ns(&self, end: usize) -> u64 {
-        match &self.carrier {
-            Carrier::Virtual(carrier) => carrier.now_ns(),
-            Carrier::Sockets(carrier) => carrier.nic_now_ns(end),
-        }
+        self.carrier.end_now_ns(end)
     }
 
     /// Moves time on, a little.
-    pub fn step(&mut self) -> Result<(), UdpError> {
-        match &mut self.carrier {
-            Carrier::Virtual(carrier) => carrier.step(),
-            Carrier::Sockets(carrier) => carrier.step(Duration::from_micros(200))?,
-        }
-        Ok(())
+    pub fn step(&mut self) -> Result<(), Failure> {
+        self.carrier.step()
     }
 
-    /// The endpoint of an end that is here.
-    pub fn endpoint(&mut self, end: usize) -> &mut Endpoint {
-        match &mut self.carrier {
-            Carrier::Virtual(carrier) => carrier.endpoint(end),
-            Carrier::Sockets(carrier) => carrier.endpoint(end),
-        }
+    /// An end that is here.
+    pub fn end(&mut self, end: usize) -> &mut dyn End {
+        self.carrier.end(end)
+    }
+
+    /// An end that is an endpoint; a test that needs one is skipped where it is none.
+    pub fn behavioural(&mut self, end: usize) -> Result<&mut Endpoint, Failure> {
+        let found = self.carrier.end(end).behavioural();
+        found.ok_or_else(|| Failure::Skip(format!("looks into end {end}, which is an engine")))
     }
 
     /// The memory of an end that is here.
-    pub fn memory(&mut self, end: usize) -> &mut Buffers {
-        match &mut self.carrier {
-            Carrier::Virtual(carrier) => carrier.memory(end),
-            Carrier::Sockets(carrier) => carrier.memory(end),
-        }
+    pub fn memory(&mut self, end: usize) -> &mut dyn Store {
+        self.carrier.memory(end)
     }
 
     /// Where an end is reached.
     pub fn addresses(&self, end: usize) -> Vec<PlaneAddress> {
-        match &self.carrier {
-            Carrier::Virtual(carrier) => carrier.addresses(end),
-            Carrier::Sockets(carrier) => carrier.addresses(end),
-        }
+        self.carrier.addresses(end)
     }
 
     /// Memory of `length` bytes that peers may use.
@@ -201,7 +260,7 @@ impl World {
             length: length as u64,
             rights,
         };
-        let key = self.endpoint(end).register(region).ok()?;
+        let key = self.end(end).register(region).ok()?;
         Some(RemoteRegion {
             address,
             length: length as u64,
@@ -248,26 +307,21 @@ impl World {
 
     /// Sends raw bytes to an end's plane, as somebody else's datagram.
     pub fn inject(&mut self, end: usize, plane: u8, bytes: &[u8]) -> Result<(), UdpError> {
-        match &mut self.carrier {
-            Carrier::Virtual(carrier) => carrier.inject(end, plane, bytes),
-            Carrier::Sockets(carrier) => carrier.inject(end, plane, bytes)?,
-        }
-        Ok(())
+        self.carrier.inject(end, plane, bytes)
     }
 
     /// Addresses that a datagram of [`Self::inject`] bears: source and destination, for its CRC.
     pub fn injection_addresses(&self, end: usize, plane: u8) -> (SocketAddrV4, SocketAddrV4) {
-        match &self.carrier {
-            Carrier::Virtual(carrier) => carrier.injection_addresses(end, plane),
-            Carrier::Sockets(carrier) => carrier.injection_addresses(end, plane),
-        }
+        self.carrier.injection_addresses(end, plane)
     }
 
     /// Datagrams that an end found to be no packets.
-    pub fn refused(&self, end: usize) -> u64 {
-        match &self.carrier {
-            Carrier::Virtual(carrier) => carrier.refused(end),
-            Carrier::Sockets(carrier) => carrier.refused(end),
-        }
+    pub fn refused(&mut self, end: usize) -> u64 {
+        self.carrier.refused(end)
+    }
+
+    /// Rules that something here has broken whatever the test.
+    pub fn violations(&self) -> Vec<String> {
+        self.carrier.violations()
     }
 }

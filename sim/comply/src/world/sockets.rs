@@ -1,14 +1,17 @@
 //! Software NICs over loopback sockets, and real time; faults are made at their edges.
 
-use super::{Nic, Ways};
-use osprey_hls::endpoint::Endpoint;
+use super::{Carrier, End, Nic, Store, Ways};
+use crate::case::Failure;
 use osprey_hls::wire::PlaneAddress;
 use osprey_host::udp::{
-    Buffers, Direction, Fate, UdpError, UdpNic, UdpSettings, plane_address, socket_address,
+    Direction, Fate, UdpError, UdpNic, UdpSettings, plane_address, socket_address,
 };
 use osprey_host::verbs::Nic as _;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::time::{Duration, Instant};
+
+/// How long a turn in which nothing moved waits.
+const WAIT: Duration = Duration::from_micros(200);
 
 /// NICs of this process, and where the one elsewhere is.
 #[derive(Debug)]
@@ -77,24 +80,26 @@ impl Sockets {
             stranger,
         })
     }
+}
 
-    pub(super) fn now_ns(&self) -> u64 {
+impl Carrier for Sockets {
+    fn now_ns(&self) -> u64 {
         self.begun.elapsed().as_nanos() as u64
     }
 
-    pub(super) fn nic_now_ns(&self, end: usize) -> u64 {
+    fn end_now_ns(&self, end: usize) -> u64 {
         self.nics[end].now()
     }
 
-    pub(super) fn endpoint(&mut self, end: usize) -> &mut Endpoint {
+    fn end(&mut self, end: usize) -> &mut dyn End {
         &mut self.nics[end].endpoint
     }
 
-    pub(super) fn memory(&mut self, end: usize) -> &mut Buffers {
+    fn memory(&mut self, end: usize) -> &mut dyn Store {
         &mut self.nics[end].buffers
     }
 
-    pub(super) fn addresses(&self, end: usize) -> Vec<PlaneAddress> {
+    fn addresses(&self, end: usize) -> Vec<PlaneAddress> {
         match self.nics.get(end) {
             Some(nic) => nic.addresses(),
             None => self
@@ -105,27 +110,23 @@ impl Sockets {
         }
     }
 
-    pub(super) fn refused(&self, end: usize) -> u64 {
+    fn refused(&mut self, end: usize) -> u64 {
         self.nics[end].refused()
     }
 
     /// A turn of every NIC; waits for a moment if nothing moved.
-    pub(super) fn step(&mut self, wait: Duration) -> Result<(), UdpError> {
+    fn step(&mut self) -> Result<(), Failure> {
         let mut moved = false;
         for nic in &mut self.nics {
-            moved |= nic.progress(Duration::ZERO)?;
+            moved |= nic.progress(Duration::ZERO).map_err(UdpError::from)?;
         }
         if !moved {
-            self.nics[0].progress(wait)?;
+            self.nics[0].progress(WAIT).map_err(UdpError::from)?;
         }
         Ok(())
     }
 
-    pub(super) fn injection_addresses(
-        &self,
-        end: usize,
-        plane: u8,
-    ) -> (SocketAddrV4, SocketAddrV4) {
+    fn injection_addresses(&self, end: usize, plane: u8) -> (SocketAddrV4, SocketAddrV4) {
         let port = self
             .stranger
             .local_addr()
@@ -134,7 +135,7 @@ impl Sockets {
         (SocketAddrV4::new(Ipv4Addr::LOCALHOST, port), destination)
     }
 
-    pub(super) fn inject(&mut self, end: usize, plane: u8, bytes: &[u8]) -> Result<(), UdpError> {
+    fn inject(&mut self, end: usize, plane: u8, bytes: &[u8]) -> Result<(), UdpError> {
         let (_, destination) = self.injection_addresses(end, plane);
         self.stranger.send_to(bytes, destination)?;
         Ok(())

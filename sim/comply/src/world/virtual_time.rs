@@ -1,11 +1,12 @@
 //! Endpoints in virtual time: a heap of events, planes with a rate, a delay and a queue before each port, datagrams of
 //! real bytes. Senders that compete meet in that queue; it marks, and drops when it is full.
 
-use super::{Nic, Ways};
-use osprey_hls::endpoint::{Arrival, Config, ConfigError, Endpoint, Packet, Transmit};
+use super::{Carrier, End, Nic, Store, Ways};
+use crate::case::Failure;
+use osprey_hls::endpoint::{Arrival, Config, Endpoint, Packet, Transmit};
 use osprey_hls::wire::PlaneAddress;
 use osprey_host::udp::codec::{decode, encode};
-use osprey_host::udp::{Buffers, Fate, flip, plane_address, socket_address};
+use osprey_host::udp::{Buffers, Fate, UdpError, flip, plane_address, socket_address};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -24,7 +25,7 @@ const QUEUE_BYTES: u64 = 175_000;
 const STEP_NS: u64 = 1_000;
 
 #[derive(Debug)]
-struct End {
+struct Host {
     endpoint: Endpoint,
     memory: Buffers,
     addresses: Vec<SocketAddrV4>,
@@ -50,7 +51,7 @@ struct Datagram {
 #[derive(Debug)]
 pub(super) struct VirtualTime {
     now_ns: u64,
-    ends: Vec<End>,
+    ends: Vec<Host>,
     ways: Ways,
     under_way: BinaryHeap<Reverse<Datagram>>,
     sequence: u64,
@@ -63,7 +64,7 @@ fn address(end: usize, plane: u8) -> SocketAddrV4 {
 }
 
 impl VirtualTime {
-    pub(super) fn new(nics: &[Nic], ways: Ways, seed: u64) -> Result<Self, ConfigError> {
+    pub(super) fn new(nics: &[Nic], ways: Ways, seed: u64) -> Result<Self, UdpError> {
         let mut ends = Vec::new();
         let mut by_address = BTreeMap::new();
         for (end, nic) in nics.iter().enumerate() {
@@ -79,7 +80,7 @@ impl VirtualTime {
                     .collect(),
             );
             nic.configure(&mut config);
-            ends.push(End {
+            ends.push(Host {
                 endpoint: Endpoint::new(config, seed.wrapping_add(end as u64 * 0x9e37_79b9))?,
                 memory: Buffers::default(),
                 port_free_ps: vec![0; addresses.len()],
@@ -100,32 +101,8 @@ impl VirtualTime {
         })
     }
 
-    pub(super) fn now_ns(&self) -> u64 {
-        self.now_ns
-    }
-
-    pub(super) fn endpoint(&mut self, end: usize) -> &mut Endpoint {
-        &mut self.ends[end].endpoint
-    }
-
-    pub(super) fn memory(&mut self, end: usize) -> &mut Buffers {
-        &mut self.ends[end].memory
-    }
-
-    pub(super) fn addresses(&self, end: usize) -> Vec<PlaneAddress> {
-        self.ends[end]
-            .addresses
-            .iter()
-            .map(|address| plane_address(*address))
-            .collect()
-    }
-
-    pub(super) fn refused(&self, end: usize) -> u64 {
-        self.ends[end].refused
-    }
-
     /// On to the next event, or a step if it is far.
-    pub(super) fn step(&mut self) {
+    fn advance(&mut self) {
         self.transmit();
         self.now_ns = self.next_ns().clamp(self.now_ns, self.now_ns + STEP_NS);
         while self
@@ -304,17 +281,44 @@ impl VirtualTime {
             Err(_) => end.refused += 1,
         }
     }
+}
 
-    pub(super) fn injection_addresses(
-        &self,
-        end: usize,
-        plane: u8,
-    ) -> (SocketAddrV4, SocketAddrV4) {
+impl Carrier for VirtualTime {
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn step(&mut self) -> Result<(), Failure> {
+        self.advance();
+        Ok(())
+    }
+
+    fn end(&mut self, end: usize) -> &mut dyn End {
+        &mut self.ends[end].endpoint
+    }
+
+    fn memory(&mut self, end: usize) -> &mut dyn Store {
+        &mut self.ends[end].memory
+    }
+
+    fn addresses(&self, end: usize) -> Vec<PlaneAddress> {
+        self.ends[end]
+            .addresses
+            .iter()
+            .map(|address| plane_address(*address))
+            .collect()
+    }
+
+    fn refused(&mut self, end: usize) -> u64 {
+        self.ends[end].refused
+    }
+
+    fn injection_addresses(&self, end: usize, plane: u8) -> (SocketAddrV4, SocketAddrV4) {
         let stranger = SocketAddrV4::new(Ipv4Addr::new(10, plane, 0, 99), 50_000);
         (stranger, self.ends[end].addresses[usize::from(plane)])
     }
 
-    pub(super) fn inject(&mut self, end: usize, plane: u8, bytes: &[u8]) {
+    fn inject(&mut self, end: usize, plane: u8, bytes: &[u8]) -> Result<(), UdpError> {
         let (source, destination) = self.injection_addresses(end, plane);
         self.put_under_way(
             Fate::Pass,
@@ -323,5 +327,6 @@ impl VirtualTime {
             destination,
             bytes.to_vec(),
         );
+        Ok(())
     }
 }
