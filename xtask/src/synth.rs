@@ -1,12 +1,12 @@
 //! `cargo xtask synth`: LUT, flip-flops, block RAM and clock of each block on an ECP5-85, speed 8.
 //!
 //! yosys for the area, nextpnr for the clock: the median of seeds 1 to 3, out of context, each block between
-//! registers. The figures are the tools', for comparison with other designs measured by the same flow; no chip
+//! registers; a whole engine behind four pins. The figures are the tools', for comparison with other designs measured by the same flow; no chip
 //! was programmed. How a block is measured, and what is kept of it: `synth/measure.rs`.
 
 mod measure;
 
-use crate::{emit, run, setup};
+use crate::{run, setup};
 use anyhow::{Context as _, Result, bail};
 use measure::{Figures, measure};
 use std::fmt::Write as _;
@@ -34,7 +34,6 @@ pub struct Arguments {
 /// Emits, synthesises, places, reports.
 pub fn run(arguments: &Arguments) -> Result<()> {
     setup::run()?;
-    emit::run()?;
     let folder = run::target().join("synth");
     run::check(
         run::cargo(&[
@@ -48,9 +47,6 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         ])
         .arg(&folder),
     )?;
-    let engine = folder.join("osprey_engine_edge.v");
-    std::fs::copy(run::target().join("emit/osprey_engine_edge.v"), &engine)
-        .with_context(|| format!("cannot write {}", engine.display()))?;
     let known = blocks(&folder)?;
     let wanted = if arguments.blocks.is_empty() {
         known.clone()

