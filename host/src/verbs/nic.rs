@@ -102,6 +102,15 @@ impl NicCapabilities {
     pub fn supports(&self, operation: OperationKind) -> bool {
         self.operations.contains(&operation)
     }
+
+    /// All that this NIC can let a peer do with memory.
+    pub fn rights(&self) -> Rights {
+        Rights {
+            write: self.supports(OperationKind::Write),
+            read: self.supports(OperationKind::Read),
+            atomic: self.supports(OperationKind::FetchAdd),
+        }
+    }
 }
 
 /// What the sender knows of one path of a connection.

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use osprey_hls::wire::RemoteRegion;
 use osprey_host::udp::{UdpNic, UdpSettings, plane_address, socket_address};
 use osprey_host::verbs::{
-    Completion, ConnectionHandle, ConnectionState, MemoryRegion, Nic, Rights, Side, WorkOperation,
+    Completion, ConnectionHandle, ConnectionState, MemoryRegion, Nic, Side, WorkOperation,
     WorkRequest,
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -77,7 +77,7 @@ pub(super) fn close(nic: &mut impl Nic, connection: ConnectionHandle) -> Result<
     Ok(())
 }
 
-/// Serves until the process is stopped: memory to write, and an answer to each immediate.
+/// Serves until the process is stopped: memory that peers may use as the NIC can, and an answer to each immediate.
 pub(super) fn serve(local: &Local) -> Result<()> {
     let mut nic = open(local)?;
     let addresses = nic.addresses();
@@ -88,11 +88,7 @@ pub(super) fn serve(local: &Local) -> Result<()> {
 
 /// Serves with any NIC; `ready` is said when peers may come.
 fn serve_with(nic: &mut impl Nic, ready: &str) -> Result<()> {
-    let may_write = Rights {
-        write: true,
-        ..Rights::default()
-    };
-    let region = nic.register(SERVED_BYTES, may_write)?;
+    let region = nic.register(SERVED_BYTES, nic.capabilities().rights())?;
     nic.listen(SERVICE, &[region])?;
     println!("{ready}");
     let mut connections = Vec::new();
