@@ -6,7 +6,13 @@ use std::process::Command;
 #[test]
 fn a_served_nic_is_an_implementation_from_outside() {
     let run = Command::new(env!("CARGO_BIN_EXE_osprey"))
-        .args(["comply", "--target", "mixed", "--only", "C-1.4,C-5.1,C-6.3,C-8.2"])
+        .args([
+            "comply",
+            "--target",
+            "mixed",
+            "--only",
+            "C-1.4,C-5.1,C-6.3,C-8.2",
+        ])
         .output()
         .expect("the program starts");
     let said = String::from_utf8_lossy(&run.stdout);

@@ -8,8 +8,8 @@ use crate::memory::{BASE, Host};
 use crate::state;
 use arbitrary::{Arbitrary, Unstructured};
 use osprey_hls::endpoint::{
-    Arrival, Completion, Config, Endpoint, Established, Packet, Payload, ReceiveRequest, Region,
-    Rights, Settled, Side, Status, Transmit, WorkOperation, WorkRequest,
+    Arrival, Completion, Config, Endpoint, Established, Memory as _, Packet, Payload,
+    ReceiveRequest, Region, Rights, Settled, Side, Status, Transmit, WorkOperation, WorkRequest,
 };
 use osprey_hls::wire::{ConnectionId, Incarnation, Ipv4Address, Key, PlaneAddress, VERSION};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,11 +47,15 @@ struct Flight {
     payload: Vec<u8>,
 }
 
-/// What must be the same when all is done: this range of both memories, from `source` of an end to `target` of the other.
-struct Expected {
-    source: (usize, usize),
-    target: (usize, usize),
-    length: usize,
+/// A place: an end, and where in its memory.
+type Place = (usize, usize);
+
+/// What must be when all is done.
+enum Expected {
+    /// Places that hold the same bytes.
+    Same([Place; 2], usize),
+    /// Places that hold these words, each 8 bytes.
+    Words([(Place, u64); 2]),
 }
 
 struct World {
@@ -78,7 +82,7 @@ fn config(input: &mut Unstructured) -> arbitrary::Result<Config> {
         slots: *input.choose(&[1, 4, 64])?,
         streams: *input.choose(&[1, 4, 256])?,
         slack: *input.choose(&[0, 0, 3])?,
-        window: *input.choose(&[64, 128])?,
+        window: *input.choose(&[64, 128, 256])?,
         ..Config::new(addresses)
     })
 }
@@ -191,7 +195,7 @@ impl World {
 
     /// An operation on the place `at`, and what must come of it.
     fn draw(
-        &self,
+        &mut self,
         input: &mut Unstructured,
         end: usize,
         at: usize,
@@ -199,21 +203,30 @@ impl World {
     ) -> arbitrary::Result<(WorkOperation, Expected)> {
         let (local, remote) = (BASE + at as u64, BASE + at as u64);
         let (local_key, key) = (self.ends[end].key, self.ends[1 - end].key);
-        let mut expected = Expected {
-            source: (end, at),
-            target: (1 - end, at),
-            length,
-        };
+        // What comes back lies behind what goes out.
+        let into = at + PLACE / 2;
+        let back = BASE + into as u64;
+        let before = self.ends[1 - end].host.load(remote);
+        let mut expected = Expected::Same([(end, at), (1 - end, at)], length);
+        let words = |after| Expected::Words([((1 - end, at), after), ((end, into), before)]);
         let (length, immediate) = (length as u32, 1);
         #[rustfmt::skip]
-        let operation = match input.int_in_range(0..=5)? {
+        let operation = match input.int_in_range(0..=7)? {
             0 => WorkOperation::WriteImm { local, length, remote, key, immediate },
             1 => WorkOperation::Send { local, length },
             2 => {
-                let into = at + PLACE / 2;
-                (expected.source, expected.target) = ((1 - end, at), (end, into));
-                let local = BASE + into as u64;
-                WorkOperation::Read { local, local_key, length, remote, key }
+                expected = Expected::Same([(1 - end, at), (end, into)], length as usize);
+                WorkOperation::Read { local: back, local_key, length, remote, key }
+            }
+            3 => {
+                let add = u64::arbitrary(input)?;
+                expected = words(before.wrapping_add(add));
+                WorkOperation::FetchAdd { local: back, local_key, remote, key, add }
+            }
+            4 => {
+                let (compare, swap) = (before ^ u64::from(bool::arbitrary(input)?), !before);
+                expected = words(if compare == before { swap } else { before });
+                WorkOperation::CompareSwap { local: back, local_key, remote, key, compare, swap }
             }
             _ => WorkOperation::Write { local, length, remote, key },
         };
@@ -375,14 +388,18 @@ impl World {
         if self.ends.iter().any(|end| end.failed) {
             return;
         }
-        for Expected {
-            source,
-            target,
-            length,
-        } in &self.expected
-        {
-            let bytes = |(end, at): (usize, usize)| &self.ends[end].host.bytes[at..at + length];
-            assert!(bytes(*source) == bytes(*target), "memory at {target:?}");
+        let bytes = |(end, at): Place, length| &self.ends[end].host.bytes[at..at + length];
+        for expected in &self.expected {
+            match *expected {
+                Expected::Same([a, b], length) => {
+                    assert!(bytes(a, length) == bytes(b, length), "memory at {b:?}");
+                }
+                Expected::Words(words) => {
+                    for (place, word) in words {
+                        assert_eq!(bytes(place, 8), word.to_le_bytes(), "memory at {place:?}");
+                    }
+                }
+            }
         }
     }
 }

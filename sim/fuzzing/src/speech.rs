@@ -20,6 +20,8 @@ pub struct Listener {
     pub key: Key,
     /// First address of that memory.
     pub address: u64,
+    /// W.
+    pub window: u16,
 }
 
 /// A signed step around zero, as a number of the ring.
@@ -78,10 +80,10 @@ fn ack(input: &mut Unstructured, to: &Listener) -> arbitrary::Result<Packet> {
     let mut blocks = ArrayVec::<_, BLOCKS_MAX>::new();
     for _ in 0..input.int_in_range(1..=BLOCKS_MAX)? {
         let common = common(input, PacketType::Ack, to)?;
-        let mut bitvector = Bitvector::new(64);
+        let mut bitvector = Bitvector::new(to.window);
         let bits = u64::arbitrary(input)?;
-        for psn in (0..64).filter(|bit| bits >> bit & 1 == 1) {
-            bitvector.toggle(Psn::new(psn));
+        for bit in (0..64).filter(|bit| bits >> bit & 1 == 1) {
+            bitvector.toggle(Psn::new(bit * u32::from(to.window / 64)));
         }
         blocks.push(AckBlock {
             path: common.path,

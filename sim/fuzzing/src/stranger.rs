@@ -31,7 +31,7 @@ struct World {
     open: BTreeSet<u64>,
 }
 
-fn config() -> Config {
+fn config(window: u16) -> Config {
     Config {
         connections_max: 3,
         streams: 4,
@@ -40,13 +40,14 @@ fn config() -> Config {
         receive_requests_max: 8,
         events_max: 16,
         paths_per_plane: 2,
+        window,
         ..Config::new(vec![PlaneAddress::default(); PLANES.into()])
     }
 }
 
 impl World {
-    fn new() -> Self {
-        let config = config();
+    fn new(window: u16) -> Self {
+        let config = config(window);
         let settled = Settled {
             version: VERSION,
             features: 0,
@@ -90,6 +91,7 @@ impl World {
             incarnation: Incarnation(7),
             key: self.key,
             address: BASE,
+            window: self.endpoint.config().window,
         }
     }
 
@@ -231,10 +233,10 @@ impl World {
     }
 }
 
-/// Plays the steps that the input tells.
+/// Plays the steps that the input tells; its length tells W, so that a step means the same in all three.
 pub fn stranger(bytes: &[u8]) {
     let mut input = Unstructured::new(bytes);
-    let mut world = World::new();
+    let mut world = World::new([64, 128, 256][bytes.len() % 3]);
     let mut steps = 0;
     while !input.is_empty() && world.step(&mut input).is_ok() {
         steps += 1;
