@@ -26,8 +26,14 @@ const CHIP: &[&str] = &[
 /// A block has no pins.
 const PLACE_BLOCK: &[&str] = &["--out-of-context"];
 
-/// An engine has four, wherever; the other router comes to an end with it.
-const PLACE_ENGINE: &[&str] = &["--lpf-allow-unconstrained", "--router", "router2"];
+/// An engine has four, wherever, and is asked for a clock: without one nothing is laid for speed.
+const PLACE_ENGINE: &[&str] = &[
+    "--lpf-allow-unconstrained",
+    "--router",
+    "router2",
+    "--freq",
+    "100",
+];
 
 /// A block: flattened, mapped by itself, and only then joined with the registers around it, which would else become parts
 /// of its memories. The mapper may take logic apart for speed only as far as 4 ns ask for: without a bound it gave every
