@@ -1,39 +1,29 @@
 //! The engine, wired (design section 4): receive side, transmit side, host memory, registers.
 //!
-//! Nothing is decided here. The receive side is `rx_front` -> `classifier` -> `path_sequence` beside
-//! `memory_translation` -> `placement` -> `dma_write` -> `message_table`; what it has to say goes to
-//! `ack_generator`. The transmit side is `work_queue` -> `spray_scheduler` -> `segmenter` ->
-//! `frame_request` -> `tx_back`, with `ack_processor`, `prober` and `forced_queue` for what was lost.
+//! Nothing is decided here. Receive side: `rx_front` -> `classifier` -> `path_sequence` beside `memory_translation` ->
+//! `placement` -> `dma_write` -> `message_table`, which tell `ack_generator`. Transmit side: `work_queue` ->
+//! `spray_scheduler` -> `segmenter` -> `frame_request` -> `tx_back`, with `ack_processor`, `prober`, `forced_queue` for losses.
 
-use crate::csr::clear_sequencer::ClearSequencer;
-use crate::csr::counters::Counters;
-use crate::csr::csr_port::CsrPort;
-use crate::csr::path_telemetry::PathTelemetry;
-use crate::csr::registers::Registers;
-use crate::csr::table_router::TableRouter;
-use crate::dma::memory_translation::MemoryTranslation;
-use crate::dma::{DmaRead, DmaWrite};
-use crate::rx::RxFront;
-use crate::rx::classifier::Classifier;
-use crate::rx::message_table::MessageTable;
-use crate::rx::path_sequence::PathSequence;
-use crate::rx::placement::Placement;
+use crate::csr::{
+    clear_sequencer::ClearSequencer, counters::Counters, csr_port::CsrPort,
+    path_telemetry::PathTelemetry, registers::Registers, table_router::TableRouter,
+};
+use crate::dma::{DmaRead, DmaWrite, memory_translation::MemoryTranslation};
+use crate::rx::{
+    RxFront, classifier::Classifier, message_table::MessageTable, path_sequence::PathSequence,
+    placement::Placement,
+};
 use crate::stream::SmallFifo;
-use crate::top::configuration::Configuration;
-use crate::top::events::Events;
-use crate::top::notices::Notices;
-use crate::tx::ack_generator::AckGenerator;
-use crate::tx::ack_hold::AckHold;
+use crate::top::{events::Events, notices::Notices};
 use crate::tx::ack_processor::{AckProcessor, AckedPacket};
-use crate::tx::forced_queue::ForcedQueue;
 use crate::tx::frame_request::{FrameRequest, PlaneAddress};
-use crate::tx::message_completion::MessageCompletion;
-use crate::tx::prober::Prober;
-use crate::tx::segmenter::Segmenter;
-use crate::tx::spray_scheduler::SprayScheduler;
-use crate::tx::tx_back::TxBack;
-use crate::tx::work_queue::WorkQueue;
+use crate::tx::{
+    ack_generator::AckGenerator, ack_hold::AckHold, forced_queue::ForcedQueue,
+    message_completion::MessageCompletion, prober::Prober, segmenter::Segmenter,
+    spray_scheduler::SprayScheduler, tx_back::TxBack, work_queue::WorkQueue,
+};
 use rust_hdl::prelude::*;
+mod sizes;
 
 #[derive(LogicBlock)]
 pub struct Engine {
@@ -125,138 +115,16 @@ pub struct Engine {
     stop_write: Signal<Local, Bit>,
 }
 
-impl Engine {
-    /// An engine of these sizes.
-    pub fn new(configuration: &Configuration) -> Self {
-        let connections = configuration.connection_bits;
-        let pairs = configuration.pair_bits();
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            s_axil_awaddr: Default::default(),
-            s_axil_awvalid: Default::default(),
-            s_axil_awready: Default::default(),
-            s_axil_wdata: Default::default(),
-            s_axil_wvalid: Default::default(),
-            s_axil_wready: Default::default(),
-            s_axil_bvalid: Default::default(),
-            s_axil_bready: Default::default(),
-            s_axil_araddr: Default::default(),
-            s_axil_arvalid: Default::default(),
-            s_axil_arready: Default::default(),
-            s_axil_rdata: Default::default(),
-            s_axil_rvalid: Default::default(),
-            s_axil_rready: Default::default(),
-            m_axi_awaddr: Default::default(),
-            m_axi_awlen: Default::default(),
-            m_axi_awvalid: Default::default(),
-            m_axi_awready: Default::default(),
-            m_axi_wdata: Default::default(),
-            m_axi_wstrb: Default::default(),
-            m_axi_wlast: Default::default(),
-            m_axi_wvalid: Default::default(),
-            m_axi_wready: Default::default(),
-            m_axi_bresp: Default::default(),
-            m_axi_bvalid: Default::default(),
-            m_axi_bready: Default::default(),
-            m_axi_araddr: Default::default(),
-            m_axi_arlen: Default::default(),
-            m_axi_arvalid: Default::default(),
-            m_axi_arready: Default::default(),
-            m_axi_rdata: Default::default(),
-            m_axi_rresp: Default::default(),
-            m_axi_rlast: Default::default(),
-            m_axi_rvalid: Default::default(),
-            m_axi_rready: Default::default(),
-            rx_tdata: Default::default(),
-            rx_tkeep: Default::default(),
-            rx_tlast: Default::default(),
-            rx_tuser: Default::default(),
-            rx_tvalid: Default::default(),
-            tx_tdata: Default::default(),
-            tx_tkeep: Default::default(),
-            tx_tlast: Default::default(),
-            tx_tvalid: Default::default(),
-            tx_tready: Default::default(),
-            link_up: Default::default(),
-            completion_interrupt: Default::default(),
-            plane_last: Constant::new((configuration.planes as u64 - 1).into()),
-            port: Default::default(),
-            registers: Registers::new(
-                osprey_hls::regs::MAP_HASH,
-                configuration.capabilities(),
-                configuration.capabilities2(),
-            ),
-            router: Default::default(),
-            clears: Default::default(),
-            counters: Default::default(),
-            events: Default::default(),
-            telemetry: PathTelemetry::new(pairs),
-            front: RxFront::new(),
-            classifier: Classifier::new(connections),
-            window: PathSequence::new(pairs),
-            receive_memory: MemoryTranslation::new(configuration.key_bits, configuration.page_bits),
-            placement: Placement::new(),
-            write: DmaWrite::new(),
-            messages: MessageTable::new(connections),
-            acks: AckGenerator::new(connections + 2),
-            ack_hold: AckHold::new(),
-            work: WorkQueue::new(connections),
-            scheduler: SprayScheduler::new(connections, configuration.plane_bits()),
-            forced: ForcedQueue::new(9, configuration.planes),
-            segmenter: Segmenter::new(connections),
-            send_memory: MemoryTranslation::new(configuration.key_bits, configuration.page_bits),
-            read_engine: DmaRead::new(),
-            frames: FrameRequest::new(connections, configuration.plane_bits()),
-            back: TxBack::new(),
-            processor: AckProcessor::new(connections, configuration.plane_bits()),
-            prober: Prober::new(pairs),
-            completion: MessageCompletion::new(connections),
-            notices: Notices::new(),
-            controls_sent: SmallFifo::new(6),
-            ring_given: Default::default(),
-            bus_fault: Default::default(),
-            address: Default::default(),
-            stop_write: Default::default(),
-        }
-    }
-}
-
 impl Logic for Engine {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, ring_given, bus_fault);
-        clock!(
-            self,
-            clock,
-            port,
-            registers,
-            clears,
-            counters,
-            telemetry,
-            front,
-            classifier,
-            window,
-            receive_memory,
-            placement,
-            write,
-            messages,
-            acks,
-            ack_hold,
-            work,
-            scheduler,
-            forced,
-            segmenter,
-            send_memory,
-            read_engine,
-            frames,
-            back,
-            processor,
-            prober,
-            completion,
-            notices,
-            controls_sent
-        );
+        clock!(self, clock, port, registers, clears, counters, telemetry);
+        clock!(self, clock, front, classifier, window, receive_memory);
+        clock!(self, clock, placement, write, messages, acks, ack_hold);
+        clock!(self, clock, work, scheduler, forced, segmenter, send_memory);
+        clock!(self, clock, read_engine, frames, back, processor, prober);
+        clock!(self, clock, completion, notices, controls_sent);
         self.port.reset.next = self.reset.val();
         self.registers.reset.next = self.reset.val();
         self.clears.reset.next = self.reset.val();
