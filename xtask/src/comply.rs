@@ -1,32 +1,10 @@
-//! `cargo xtask comply`: the compliance suite with the verilated engine among its targets.
+//! `cargo xtask comply`: the compliance suite with the verilated engine among its targets. The exit status tells the verdict.
 
-use crate::{emit, run, setup};
+use crate::demo::{Arguments, on_engines};
 use anyhow::Result;
 
-/// Arguments of `osprey comply`; `cargo xtask comply --help` lists them.
-#[derive(clap::Args, Debug)]
-#[command(disable_help_flag = true)]
-pub struct Arguments {
-    /// Passed on as they are.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    rest: Vec<String>,
-}
-
-/// Sets up, emits, runs the suite. The exit status tells the verdict.
+/// Sets up, emits, runs the suite.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    setup::run()?;
-    emit::run()?;
-    run::check(
-        run::cargo(&[
-            "run",
-            "--quiet",
-            "--package",
-            "osprey-cli",
-            "--features",
-            "rtl",
-            "--",
-            "comply",
-        ])
-        .args(&arguments.rest),
-    )
+    let suite = &["osprey-cli", "--features", "rtl", "--", "comply"];
+    on_engines(suite, arguments)
 }

@@ -3,7 +3,7 @@
 use crate::{emit, run, setup};
 use anyhow::Result;
 
-/// Arguments of the demonstration; `cargo xtask demo --help` lists them.
+/// Arguments of a program that runs emitted engines; its own `--help` lists them.
 #[derive(clap::Args, Debug)]
 #[command(disable_help_flag = true)]
 pub struct Arguments {
@@ -14,18 +14,13 @@ pub struct Arguments {
 
 /// Sets up, emits, demonstrates. The exit status tells the verdict.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    on_engines(&["osprey-sim", "--bin", "demo", "--"], arguments)
+}
+
+/// Sets up, emits, and runs a package's program.
+pub fn on_engines(program: &[&str], arguments: &Arguments) -> Result<()> {
     setup::run()?;
     emit::run()?;
-    run::check(
-        run::cargo(&[
-            "run",
-            "--quiet",
-            "--package",
-            "osprey-sim",
-            "--bin",
-            "demo",
-            "--",
-        ])
-        .args(&arguments.rest),
-    )
+    let mut cargo = run::cargo(&["run", "--quiet", "--package"]);
+    run::check(cargo.args(program).args(&arguments.rest))
 }

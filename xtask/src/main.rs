@@ -36,7 +36,7 @@ enum Command {
     /// Sets up, puts two engines into simulation and sends a file from one host to the other.
     Demo(demo::Arguments),
     /// Runs the compliance suite; `--target rtl` is the verilated engine.
-    Comply(comply::Arguments),
+    Comply(demo::Arguments),
     /// Area and clock of each block and of the edge engine on an ECP5-85 (yosys, nextpnr).
     Synth(synth::Arguments),
     /// Measures; `rtl` in cycles, `sim` in cycles a second.
