@@ -7,5 +7,6 @@
 
 pub mod cc;
 pub mod endpoint;
+pub mod prefetch;
 pub mod regs;
 pub mod wire;

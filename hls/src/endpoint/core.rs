@@ -36,21 +36,22 @@ pub(super) struct PlaneQueues {
     pub link_up: bool,
 }
 
-/// Shared state.
+/// Shared state. What every packet needs comes first: it shares few cache lines.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Core {
-    pub config: Config,
-    pub rng: Rng,
-    pub counters: Counters,
-    pub events: Events,
-    pub timers: Timers,
     pub planes: Vec<PlaneQueues>,
-    pub share: Share,
-    pub regions: Regions,
+    pub timers: Timers,
     /// One for each request at most; requests are bounded by stream.
     pub completions: VecDeque<Completion>,
     /// Connections that have failed and whose peers are to be told; emptied before each call returns.
     pub ended: Vec<(u32, Status)>,
+    pub share: Share,
+    pub regions: Regions,
+    pub rng: Rng,
+    pub counters: Counters,
+    pub config: Config,
+    pub events: Events,
 }
 
 impl Core {

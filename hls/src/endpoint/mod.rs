@@ -32,6 +32,7 @@ mod occupancy;
 mod packet;
 mod path_sequence;
 mod planted;
+mod prefetch;
 mod probe;
 mod receive;
 mod redraw;
@@ -85,9 +86,10 @@ use std::collections::VecDeque;
 
 /// One NIC.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Endpoint {
-    core: Core,
     connections: Connections,
+    core: Core,
     /// Set-up by number of connection.
     setups: Vec<Option<Box<Setup>>>,
     listeners: Vec<Listener>,

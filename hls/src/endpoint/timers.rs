@@ -86,6 +86,11 @@ impl Timers {
         self.heap.peek().map(|Reverse((time, _))| *time)
     }
 
+    /// Whose the next entry is.
+    pub(super) fn next_key(&self) -> Option<TimerKey> {
+        self.heap.peek().map(|Reverse((_, key))| *key)
+    }
+
     pub(super) fn pop_due(&mut self, now: u64) -> Option<(u64, TimerKey)> {
         if self.next()? > now {
             return None;

@@ -4,7 +4,7 @@
 //! its part of a small sort. What lies beyond the wheel waits in a heap. Events of one time come in the order of
 //! `kind`, then `argument`: an order that depends on nothing but the events. What an event means is not known here.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// Buckets of the wheel.
@@ -13,7 +13,7 @@ const BUCKETS: usize = 1 << 14;
 const WORDS: usize = BUCKETS / 64;
 
 /// Something that happens at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// When, in picoseconds.
     pub time_ps: u64,
@@ -21,6 +21,28 @@ pub struct Event {
     pub kind: u32,
     /// To whom; the owner's number.
     pub argument: u32,
+}
+
+impl Event {
+    /// The order of events as one number: time, kind, argument.
+    #[inline]
+    fn order(&self) -> u128 {
+        u128::from(self.time_ps) << 64 | u128::from(self.kind) << 32 | u128::from(self.argument)
+    }
+}
+
+impl Ord for Event {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
+impl PartialOrd for Event {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// The events to come.
@@ -82,6 +104,13 @@ impl EventQueue {
         self.open.pop()
     }
 
+    /// The event that comes `distance` after the next one, if it stands in the open bucket.
+    #[inline]
+    pub fn ahead(&self, distance: usize) -> Option<&Event> {
+        let back = self.open.len().checked_sub(1 + distance)?;
+        self.open.get(back)
+    }
+
     /// Opens the next bucket that holds something.
     fn open_next(&mut self) -> Option<()> {
         self.open_number = match self.next_held() {
@@ -93,7 +122,8 @@ impl EventQueue {
         std::mem::swap(&mut self.open, &mut self.buckets[bucket]);
         self.held[bucket / 64] &= !(1 << (bucket % 64));
         self.in_wheel -= self.open.len();
-        self.open.sort_unstable_by(|a, b| b.cmp(a));
+        self.open
+            .sort_unstable_by_key(|event| Reverse(event.order()));
         Some(())
     }
 

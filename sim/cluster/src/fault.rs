@@ -6,7 +6,7 @@
 
 use crate::error::ScenarioError;
 use crate::fate::{Burst, Only};
-use crate::link::Link;
+use crate::link::{Link, LinkConfig};
 use crate::topology::{Place, Topology};
 use serde::{Deserialize, Serialize};
 
@@ -109,19 +109,19 @@ pub struct Change {
 
 impl Change {
     /// Makes the change.
-    pub fn apply(&self, links: &mut [Link]) {
+    pub fn apply(&self, links: &mut [Link], config: &LinkConfig) {
         for link in &self.links {
             let link = &mut links[*link as usize];
             match self.step {
-                Step::Down(down) => link.fate.set_down(down, self.only),
-                Step::Loss(rate) => link.fate.set_loss(rate, self.only),
-                Step::Burst(rate, length) => {
-                    link.fate.set_burst(Burst::new(rate, length), self.only)
-                }
-                Step::Corrupt(rate) => link.fate.set_corruption(rate),
-                Step::Duplicate(rate) => link.fate.set_duplication(rate),
-                Step::Delay(rate, max_ns) => link.fate.set_delay(rate, max_ns * 1_000),
-                Step::Rate(part) => link.set_rate(part),
+                Step::Down(down) => link.fate_mut().set_down(down, self.only),
+                Step::Loss(rate) => link.fate_mut().set_loss(rate, self.only),
+                Step::Burst(rate, length) => link
+                    .fate_mut()
+                    .set_burst(Burst::new(rate, length), self.only),
+                Step::Corrupt(rate) => link.fate_mut().set_corruption(rate),
+                Step::Duplicate(rate) => link.fate_mut().set_duplication(rate),
+                Step::Delay(rate, max_ns) => link.fate_mut().set_delay(rate, max_ns * 1_000),
+                Step::Rate(part) => link.set_rate(config, part),
             }
         }
     }

@@ -21,23 +21,6 @@ pub struct LinkConfig {
     pub mark_high_bytes: u64,
 }
 
-/// What a link did, in packets where nothing else is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LinkCounts {
-    /// Sent, in bytes.
-    pub bytes: u64,
-    /// Sent.
-    pub packets: u64,
-    /// Sent with a congestion mark that this link gave.
-    pub marked: u64,
-    /// Dropped because the queue was full.
-    pub queue_full: u64,
-    /// Deleted by a fault.
-    pub lost: u64,
-    /// Longest queue, in bytes.
-    pub queue_bytes_max: u64,
-}
-
 /// What became of a packet at a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
@@ -52,61 +35,45 @@ pub enum Sent {
     QueueFull,
 }
 
-/// A link.
+/// A link. All that a packet needs of it lies in one cache line: every hop of every packet comes here.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub struct Link {
-    config: LinkConfig,
-    /// Time of a byte now: more than the configuration's while the link is degraded.
-    ps_per_byte: u64,
     /// When the line will have sent all that it has, in picoseconds.
     free_at_ps: u64,
-    /// What faults do here.
-    pub fate: Fate,
-    /// What happened so far.
-    pub counts: LinkCounts,
+    /// Time of a byte now, in picoseconds: more than the configuration's while the link is degraded.
+    ps_per_byte: u64,
+    /// Longest queue so far, in bytes.
+    queue_bytes_max: u64,
+    /// What faults do here, once one has.
+    fate: Option<Box<Fate>>,
 }
 
 impl Link {
     /// An idle link.
-    pub fn new(config: LinkConfig) -> Self {
+    pub fn new(config: &LinkConfig) -> Self {
         Self {
-            config,
-            ps_per_byte: config.ps_per_byte,
             free_at_ps: 0,
-            fate: Fate::default(),
-            counts: LinkCounts::default(),
+            ps_per_byte: config.ps_per_byte,
+            queue_bytes_max: 0,
+            fate: None,
         }
     }
 
     /// Queues a packet of `bytes` at `now_ps`. `dice` is uniform over all u32 and decides about a mark in the ramp.
     #[inline]
-    pub fn send(&mut self, now_ps: u64, bytes: u64, dice: u32) -> Sent {
+    pub fn send(&mut self, config: &LinkConfig, now_ps: u64, bytes: u64, dice: u32) -> Sent {
         let wait_ps = self.free_at_ps.saturating_sub(now_ps);
         let queued = wait_ps / self.ps_per_byte;
-        if queued + bytes > self.config.queue_bytes {
-            self.counts.queue_full += 1;
+        if queued + bytes > config.queue_bytes {
             return Sent::QueueFull;
         }
-        let marked = self.marks(queued, dice);
         self.free_at_ps = now_ps + wait_ps + bytes * self.ps_per_byte;
-        self.counts.bytes += bytes;
-        self.counts.packets += 1;
-        self.counts.marked += u64::from(marked);
-        self.counts.queue_bytes_max = self.counts.queue_bytes_max.max(queued + bytes);
+        self.queue_bytes_max = self.queue_bytes_max.max(queued + bytes);
         Sent::Arrives {
-            at_ps: self.free_at_ps + self.config.delay_ps,
-            marked,
+            at_ps: self.free_at_ps + config.delay_ps,
+            marked: config.marks(queued, dice),
         }
-    }
-
-    /// Whether a packet that finds `queued` bytes is marked: never under the ramp, always above it.
-    fn marks(&self, queued: u64, dice: u32) -> bool {
-        let low = self.config.mark_low_bytes;
-        if queued <= low {
-            return false;
-        }
-        let span = self.config.mark_high_bytes.saturating_sub(low);
-        queued - low >= span || u64::from(dice) * span < (queued - low) << 32
     }
 
     /// When the line will be free, in picoseconds.
@@ -114,10 +81,39 @@ impl Link {
         self.free_at_ps
     }
 
+    /// Longest queue so far, in bytes.
+    pub fn queue_bytes_max(&self) -> u64 {
+        self.queue_bytes_max
+    }
+
     /// Sets the rate to `part` of the configured one, from the next packet on.
-    pub fn set_rate(&mut self, part: f64) {
-        let stretched = self.config.ps_per_byte as f64 / part;
+    pub fn set_rate(&mut self, config: &LinkConfig, part: f64) {
+        let stretched = config.ps_per_byte as f64 / part;
         self.ps_per_byte = (stretched.round() as u64).max(1);
+    }
+
+    /// What faults do here, to be changed.
+    pub fn fate_mut(&mut self) -> &mut Fate {
+        self.fate.get_or_insert_default()
+    }
+
+    /// What faults do here, if anything can happen to a packet.
+    #[inline]
+    pub fn armed(&mut self) -> Option<&mut Fate> {
+        self.fate.as_deref_mut().filter(|fate| fate.is_armed())
+    }
+}
+
+impl LinkConfig {
+    /// Whether a packet that finds `queued` bytes is marked: never under the ramp, always above it.
+    #[inline]
+    fn marks(&self, queued: u64, dice: u32) -> bool {
+        let low = self.mark_low_bytes;
+        if queued <= low {
+            return false;
+        }
+        let span = self.mark_high_bytes.saturating_sub(low);
+        queued - low >= span || u64::from(dice) * span < (queued - low) << 32
     }
 }
 
@@ -135,33 +131,31 @@ mod tests {
 
     #[test]
     fn packets_wait_for_each_other_and_a_full_queue_drops() {
-        let mut link = Link::new(CONFIG);
+        let mut link = Link::new(&CONFIG);
         let arrival = |sent| match sent {
             Sent::Arrives { at_ps, .. } => at_ps,
             Sent::QueueFull => 0,
         };
-        assert_eq!(arrival(link.send(0, 4_000, 0)), 1_320_000);
-        assert_eq!(arrival(link.send(0, 4_000, 0)), 1_640_000);
-        assert_eq!(link.send(0, 4_000, 0), Sent::QueueFull);
+        assert_eq!(arrival(link.send(&CONFIG, 0, 4_000, 0)), 1_320_000);
+        assert_eq!(arrival(link.send(&CONFIG, 0, 4_000, 0)), 1_640_000);
+        assert_eq!(link.send(&CONFIG, 0, 4_000, 0), Sent::QueueFull);
         // 1,000 bytes have left.
-        assert_eq!(arrival(link.send(80_000, 3_000, 0)), 1_880_000);
-        assert_eq!((link.counts.packets, link.counts.queue_full), (3, 1));
-        assert_eq!(link.counts.queue_bytes_max, 10_000);
+        assert_eq!(arrival(link.send(&CONFIG, 80_000, 3_000, 0)), 1_880_000);
+        assert_eq!(link.queue_bytes_max(), 10_000);
     }
 
     #[test]
     fn marks_follow_the_ramp() {
-        let link = Link::new(CONFIG);
-        assert!(!link.marks(2_000, 0));
-        assert!(link.marks(4_000, u32::MAX / 2 - 1) && !link.marks(4_000, u32::MAX / 2 + 1));
-        assert!(link.marks(6_000, u32::MAX));
+        assert!(!CONFIG.marks(2_000, 0));
+        assert!(CONFIG.marks(4_000, u32::MAX / 2 - 1) && !CONFIG.marks(4_000, u32::MAX / 2 + 1));
+        assert!(CONFIG.marks(6_000, u32::MAX));
     }
 
     #[test]
     fn a_degraded_line_takes_longer() {
-        let mut link = Link::new(CONFIG);
-        link.set_rate(0.25);
-        link.send(0, 1_000, 0);
+        let mut link = Link::new(&CONFIG);
+        link.set_rate(&CONFIG, 0.25);
+        link.send(&CONFIG, 0, 1_000, 0);
         assert_eq!(link.free_at_ps(), 320_000);
     }
 }

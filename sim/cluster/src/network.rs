@@ -5,8 +5,10 @@
 
 use crate::event_queue::{Event, EventQueue};
 use crate::fate::Outcome;
+use crate::fault::Change;
 use crate::link::{Link, LinkConfig, Sent};
 use crate::topology::{Route, Topology};
+use osprey_hls::prefetch::prefetch;
 use rand::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -15,6 +17,7 @@ pub type Slot = u32;
 
 /// What the network must know of a packet.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
 pub struct Flight {
     pub(crate) route: Route,
     /// Next link of the route.
@@ -35,6 +38,26 @@ pub struct Flight {
     pub from: u32,
     /// Destination.
     pub to: u32,
+}
+
+impl Flight {
+    /// The link that it takes next.
+    #[inline]
+    fn next_link(&self) -> usize {
+        self.route.links[usize::from(self.hop)] as usize
+    }
+
+    /// The link that it was given last.
+    #[inline]
+    fn given_link(&self) -> usize {
+        self.route.links[usize::from(self.hop) - 1] as usize
+    }
+
+    /// Whether it is at the end of its route.
+    #[inline]
+    pub fn has_arrived(&self) -> bool {
+        self.hop == self.route.len
+    }
 }
 
 /// What the network did, in packets.
@@ -66,6 +89,8 @@ pub struct Network<B> {
     pub topology: Topology,
     /// Its links, by number.
     pub links: Vec<Link>,
+    /// What links are made of.
+    link: LinkConfig,
     flights: Vec<Flight>,
     bodies: Vec<B>,
     free: Vec<Slot>,
@@ -80,7 +105,8 @@ impl<B: Clone + Default> Network<B> {
         let links = (topology.planes() * topology.links_per_plane()) as usize;
         Self {
             topology,
-            links: vec![Link::new(link); links],
+            links: vec![Link::new(&link); links],
+            link,
             flights: Vec::new(),
             bodies: Vec::new(),
             free: Vec::new(),
@@ -97,6 +123,18 @@ impl<B: Clone + Default> Network<B> {
             self.bodies.push(B::default());
             (self.bodies.len() - 1) as Slot
         })
+    }
+
+    /// Asks early for a packet's flight.
+    #[inline]
+    pub fn prefetch_flight(&self, slot: Slot) {
+        prefetch(&self.flights[slot as usize]);
+    }
+
+    /// Asks early for the link that a packet takes next.
+    #[inline]
+    pub fn prefetch_link(&self, slot: Slot) {
+        prefetch(&self.links[self.flights[slot as usize].next_link()]);
     }
 
     /// Gives a slot back.
@@ -155,7 +193,7 @@ impl<B: Clone + Default> Network<B> {
     #[inline]
     pub fn arrive(&mut self, queue: &mut EventQueue, now_ps: u64, slot: Slot) -> bool {
         let flight = &self.flights[slot as usize];
-        if flight.hop == flight.route.len {
+        if flight.has_arrived() {
             self.counts.delivered += 1;
             self.counts.corrupted += u64::from(flight.corrupt);
             return true;
@@ -164,23 +202,22 @@ impl<B: Clone + Default> Network<B> {
         false
     }
 
+    /// Makes a change of a fault.
+    pub fn apply(&mut self, change: &Change) {
+        change.apply(&mut self.links, &self.link);
+    }
+
     /// Puts a packet on the next link of its route. What a fault deletes has used the line nevertheless.
     #[inline]
     fn forward(&mut self, queue: &mut EventQueue, now_ps: u64, slot: Slot) {
         let flight = &mut self.flights[slot as usize];
-        let link = &mut self.links[flight.route.links[usize::from(flight.hop)] as usize];
+        let link = &mut self.links[flight.next_link()];
         flight.hop += 1;
-        if link.fate.is_armed() {
-            self.forward_at_risk(queue, now_ps, slot);
-        } else {
+        let Some(fate) = link.armed() else {
             self.transmit(queue, now_ps, slot, 0);
-        }
-    }
-
-    fn forward_at_risk(&mut self, queue: &mut EventQueue, now_ps: u64, slot: Slot) {
-        let flight = &mut self.flights[slot as usize];
-        let link = &mut self.links[flight.route.links[usize::from(flight.hop) - 1] as usize];
-        match link.fate.decide(flight.ack, &mut self.random) {
+            return;
+        };
+        match fate.decide(flight.ack, &mut self.random) {
             Outcome::Pass => self.transmit(queue, now_ps, slot, 0),
             Outcome::Lose => self.lose(now_ps, slot),
             Outcome::Corrupt => {
@@ -196,8 +233,9 @@ impl<B: Clone + Default> Network<B> {
     #[inline]
     fn transmit(&mut self, queue: &mut EventQueue, now_ps: u64, slot: Slot, late_ps: u64) {
         let flight = &mut self.flights[slot as usize];
-        let link = &mut self.links[flight.route.links[usize::from(flight.hop) - 1] as usize];
-        match link.send(now_ps, flight.bytes.into(), self.random.next_u32()) {
+        let link = &mut self.links[flight.given_link()];
+        let dice = self.random.next_u32();
+        match link.send(&self.link, now_ps, flight.bytes.into(), dice) {
             Sent::Arrives { at_ps, marked } => {
                 flight.marked |= marked;
                 queue.push(Event {
@@ -215,9 +253,8 @@ impl<B: Clone + Default> Network<B> {
 
     fn lose(&mut self, now_ps: u64, slot: Slot) {
         let flight = &self.flights[slot as usize];
-        let link = &mut self.links[flight.route.links[usize::from(flight.hop) - 1] as usize];
-        let sent = link.send(now_ps, flight.bytes.into(), u32::MAX);
-        link.counts.lost += u64::from(sent != Sent::QueueFull);
+        let link = &mut self.links[flight.given_link()];
+        link.send(&self.link, now_ps, flight.bytes.into(), u32::MAX);
         self.counts.lost += 1;
         self.counts.lost_data += u64::from(flight.data);
         self.release(slot);

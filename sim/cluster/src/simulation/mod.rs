@@ -5,6 +5,7 @@
 
 mod flows;
 mod host;
+mod prefetch;
 mod setup;
 
 use crate::event_queue::{Event, EventQueue};
@@ -94,6 +95,7 @@ impl Simulation {
                 break;
             }
             self.now_ps = event.time_ps;
+            self.look_ahead();
             self.handle(event);
             events += 1;
             if events % EVENTS_PER_PROGRESS == 0 {
@@ -132,7 +134,7 @@ impl Simulation {
             }
             TIMER => self.wake(event.argument),
             START => self.start(event.argument),
-            _ => self.changes[event.argument as usize].apply(&mut self.network.links),
+            _ => self.network.apply(&self.changes[event.argument as usize]),
         }
     }
 

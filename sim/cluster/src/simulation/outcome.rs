@@ -1,6 +1,7 @@
 //! From a run that has ended to its result.
 
 use super::Simulation;
+use crate::link::Link;
 use crate::result::{FlowResult, RunResult, class};
 use osprey_hls::endpoint::Counter;
 use std::collections::BTreeMap;
@@ -57,7 +58,7 @@ impl Simulation {
                 .network
                 .links
                 .iter()
-                .map(|link| link.counts.queue_bytes_max)
+                .map(Link::queue_bytes_max)
                 .max()
                 .unwrap_or(0),
             counters: self.counters(),

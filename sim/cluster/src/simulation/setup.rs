@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
 /// log2 of a bucket's length in picoseconds: 8 ns, less than a shortest frame at 100 Gb/s.
-const BUCKET_SHIFT: u32 = 13;
+const BUCKET_SHIFT: u32 = 15;
 
 /// Every connection has one life.
 const INCARNATION: Incarnation = Incarnation(0x4f53);
@@ -85,7 +85,7 @@ impl Simulation {
     fn first_events(&mut self) {
         for (index, change) in self.changes.iter().enumerate() {
             if change.time_ps == 0 {
-                change.apply(&mut self.network.links);
+                self.network.apply(change);
             } else {
                 self.queue.push(Event {
                     time_ps: change.time_ps,
