@@ -11,7 +11,12 @@ use osprey_verilated::{Model, Source, lint};
 
 /// Eight connections.
 fn source(plane_bits: usize) -> Source {
-    let text = emit::verilog("ack_processor", AckProcessor::new(3, plane_bits));
+    source_with_window(plane_bits, 6)
+}
+
+fn source_with_window(plane_bits: usize, window_bits: usize) -> Source {
+    let processor = AckProcessor::new(3, plane_bits, window_bits);
+    let text = emit::verilog("ack_processor", processor);
     Source::new("ack_processor", text)
 }
 
@@ -28,6 +33,22 @@ fn every_transmission_is_reported_once() {
         |seed| {
             let model = Model::build(&source(2)).unwrap();
             let mut bench = Bench::new(&model, seed, Profile::random(seed));
+            bench.run(8_000);
+            bench.drain();
+        },
+    );
+}
+
+/// Half the records and half the log, and a whole window before and behind every loss.
+#[test]
+fn a_smaller_window_needs_no_more_records() {
+    seeds(
+        "ack_processor::a_smaller_window_needs_no_more_records",
+        4,
+        |seed| {
+            let model = Model::build(&source_with_window(2, 5)).unwrap();
+            let profile = Profile::random(seed).with_window(5);
+            let mut bench = Bench::new(&model, seed, profile);
             bench.run(8_000);
             bench.drain();
         },

@@ -10,8 +10,8 @@ use osprey_rtl::emit;
 use osprey_verilated::{Model, Record, Source, Stall, lint};
 use std::collections::VecDeque;
 
-const KEYS: u64 = 32;
-const PAGES: u64 = 1024;
+const KEYS: u64 = 128;
+const PAGES: u64 = 4096;
 /// Page table entries that each key owns.
 const OWN_PAGES: u64 = PAGES / KEYS;
 const SHIFTS: [u32; 3] = [12, 21, 30];
@@ -19,7 +19,7 @@ const SHIFTS: [u32; 3] = [12, 21, 30];
 fn source() -> Source {
     Source::new(
         "memory_translation",
-        emit::verilog("memory_translation", MemoryTranslation::new(5, 10)),
+        emit::verilog("memory_translation", MemoryTranslation::new(7, 12)),
     )
 }
 
@@ -288,7 +288,11 @@ fn field_cases_26_28_31_35_bounds_generations_and_pages() {
                             .with("length", request.length)
                             .with("remote", request.remote),
                     );
-                    let (answer, region) = memory.ask(&request);
+                    let (mut answer, region) = memory.ask(&request);
+                    // What is being written is neither the old key nor the new one.
+                    if (writes || dies) && request.key % KEYS == index {
+                        answer = Answer::BadKey;
+                    }
                     pending.push_back(Pending {
                         at: cycle,
                         request,

@@ -11,7 +11,11 @@ use osprey_verilated::{Model, Source, lint};
 use schedule::{Bench, Load, Profile};
 
 fn source() -> Source {
-    let text = emit::verilog("spray_scheduler", SprayScheduler::new(4, 2));
+    source_with_window(6)
+}
+
+fn source_with_window(window_bits: usize) -> Source {
+    let text = emit::verilog("spray_scheduler", SprayScheduler::new(4, 2, window_bits));
     Source::new("spray_scheduler", text)
 }
 
@@ -26,8 +30,9 @@ fn every_packet_goes_once_in_order_within_windows() {
         "spray_scheduler::every_packet_goes_once_in_order_within_windows",
         8,
         |seed| {
-            let model = Model::build(&source()).unwrap();
-            let profile = Profile::random(seed);
+            let window_bits = 5 + (seed % 2) as usize;
+            let model = Model::build(&source_with_window(window_bits)).unwrap();
+            let profile = Profile::random(seed).with_window(window_bits);
             let mut bench = Bench::new(&model, seed, profile);
             bench.run(6_000);
             bench.drain();
@@ -82,13 +87,16 @@ fn resends_of_one_connection_do_not_starve_a_plane() {
 /// Not one more, or the receiver would take it for a packet one lap before.
 #[test]
 fn a_hole_lets_a_whole_window_follow() {
-    let model = Model::build(&source()).unwrap();
-    let mut bench = Bench::new(&model, 8, Profile::lone(2, 0));
-    bench.load(Load {
-        connection: 3,
-        packets: 4_000,
-    });
-    assert_eq!(bench.spans_behind_holes(), [64; 16]);
+    for window_bits in [5, 6] {
+        let model = Model::build(&source_with_window(window_bits)).unwrap();
+        let profile = Profile::lone(2, 0).with_window(window_bits);
+        let mut bench = Bench::new(&model, 8, profile);
+        bench.load(Load {
+            connection: 3,
+            packets: 4_000,
+        });
+        assert_eq!(bench.spans_behind_holes(), [1 << window_bits; 16]);
+    }
 }
 
 #[test]

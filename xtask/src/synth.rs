@@ -1,9 +1,10 @@
 //! `cargo xtask synth`: LUT, flip-flops, block RAM and clock of each block on an ECP5-85, speed 8.
 //!
 //! yosys for the area, nextpnr for the clock: the median of seeds 1 to 3, out of context, each block between
-//! registers; a whole engine behind four pins. The figures are the tools', for comparison with other designs measured by the same flow; no chip
+//! registers; a whole engine behind four pins, its block RAMs where `constraints/` says. The figures are the tools', for comparison with other designs measured by the same flow; no chip
 //! was programmed. How a block is measured, and what is kept of it: `synth/measure.rs`.
 
+mod floorplan;
 mod measure;
 
 use crate::{run, setup};

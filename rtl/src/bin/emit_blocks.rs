@@ -83,7 +83,7 @@ fn write_all(directory: &Path) -> std::io::Result<()> {
         ack_generator = AckGenerator::new(connections + 2);
         ack_hold = AckHold::new();
         work_queue = WorkQueue::new(connections);
-        spray_scheduler = SprayScheduler::new(connections, edge.plane_bits());
+        spray_scheduler = SprayScheduler::new(connections, edge.plane_bits(), edge.window_bits);
         forced_queue = ForcedQueue::new(9, edge.planes);
         segmenter = Segmenter::new(connections);
         frame_request = FrameRequest::new(connections, edge.plane_bits());
@@ -91,7 +91,7 @@ fn write_all(directory: &Path) -> std::io::Result<()> {
         frame_assembler = FrameAssembler::default();
         integrity_tx = IntegrityTx::new();
         tx_port = TxPort::default();
-        ack_processor = AckProcessor::new(connections, edge.plane_bits());
+        ack_processor = AckProcessor::new(connections, edge.plane_bits(), edge.window_bits);
         prober = Prober::new(pairs);
         message_completion = MessageCompletion::new(connections);
         registers = Registers::new(0, edge.capabilities(), edge.capabilities2());

@@ -99,8 +99,9 @@ impl PathTelemetry {
             sends: SmallFifo::new(4),
             losses: Fifo::new(9),
             samples: SmallFifo::new(5),
-            send_memory: Ram::new(pair_bits),
-            loss_memory: Ram::new(pair_bits),
+            // Read and written in turn.
+            send_memory: Ram::new(pair_bits).without_collisions(),
+            loss_memory: Ram::new(pair_bits).without_collisions(),
             ..Default::default()
         }
     }

@@ -101,7 +101,7 @@ impl MemoryTranslation {
     /// `1 << key_bits` keys, `1 << page_bits` page table entries.
     pub fn new(key_bits: usize, page_bits: usize) -> Self {
         Self {
-            keys: Ram::new(key_bits),
+            keys: Ram::new(key_bits).without_collisions(),
             even_pages: Ram::new(page_bits - 1),
             odd_pages: Ram::new(page_bits - 1),
             ..Default::default()
@@ -133,7 +133,11 @@ impl Logic for MemoryTranslation {
         self.stage[0].d.next.length = self.request.val().length;
         self.stage[0].d.next.remote = self.request.val().remote;
         self.stage[0].d.next.key = self.asked_key.val();
+        // A key that is being written is none: its old entry has just gone, of its new one nobody has heard.
         self.entry2.d.next = self.keys.read_data.val();
+        if self.keys.met.val() {
+            self.entry2.d.next.valid = 0.into();
+        }
         for i in 0..5 {
             self.size[i].clock.next = self.clock.val();
         }

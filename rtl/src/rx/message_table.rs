@@ -7,7 +7,7 @@
 //! It does not deliver completions: WRITE has none at the receiver.
 
 use crate::bundle;
-use crate::stream::{Ram, SmallFifo};
+use crate::stream::{Fifo, Ram};
 use rust_hdl::prelude::*;
 
 bundle! {
@@ -49,7 +49,7 @@ pub struct MessageTable {
     pub issued: Signal<Out, Bits<32>>,
     pub done: Signal<Out, Bits<32>>,
 
-    orders: SmallFifo<PlacedPacket>,
+    orders: Fifo<PlacedPacket>,
     pending: DFF<Bits<8>>,
     slots: Ram<SlotState, 18>,
     step: DFF<Count>,
@@ -78,8 +78,9 @@ impl MessageTable {
     /// For `1 << connection_bits` connections of 64 slots.
     pub fn new(connection_bits: usize) -> Self {
         Self {
-            orders: SmallFifo::new(6),
-            slots: Ram::new(connection_bits + 6),
+            orders: Fifo::new(6),
+            // Read and written in turn.
+            slots: Ram::new(connection_bits + 6).without_collisions(),
             ..Default::default()
         }
     }
@@ -120,7 +121,7 @@ impl Logic for MessageTable {
             self.counted_since.d.next = self.counted_since.q.val() + 1;
         }
         if (self.step.q.val() == Count::Wait)
-            & (!self.orders.read_valid.val() | (self.counted_since.q.val() >= 65))
+            & (!self.orders.level.val().any() | (self.counted_since.q.val() >= 65))
         {
             self.counted_all.d.next = true;
         }

@@ -114,7 +114,8 @@ macro_rules! path_sequence {
             /// Windows of `1 << pair_bits` paths.
             pub fn new(pair_bits: usize) -> Self {
                 Self {
-                    states: Ram::new(pair_bits),
+                    // A path in the stages is not read.
+                    states: Ram::new(pair_bits).without_collisions(),
                     snapshot: Ram::new(pair_bits),
                     ..Default::default()
                 }

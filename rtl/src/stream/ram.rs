@@ -1,8 +1,9 @@
 //! Block RAM with one write port and one read port.
 //!
 //! The read is registered and has an enable, so that a stalled pipeline keeps its word; a read of the
-//! word that is being written returns the old one. Starts at zero. The depth is given when the block is made: the low
-//! bits of the addresses are used, the rest is ignored, as are bits of a gap where addresses never differ. Up to
+//! word that is being written returns the old one, which costs a comparator, two flip-flops and a multiplexer a bit behind the
+//! block RAM, unless it is made [`without collisions`](Ram::without_collisions). Starts at zero. The depth is given when the block is made: the low
+//! bits of the addresses are used, the rest is ignored, as are bits of gaps where addresses need not differ. Up to
 //! 64 words lie in LUT RAM.
 
 use rust_hdl::prelude::*;
@@ -20,12 +21,14 @@ pub struct Ram<D: Synth, const A: usize> {
     pub read_address: Signal<In, Bits<A>>,
     pub read_enable: Signal<In, Bit>,
     pub read_data: Signal<Out, D>,
+    /// With the data: the word was being written when it was read.
+    pub met: Signal<Out, Bit>,
     pub write_address: Signal<In, Bits<A>>,
     pub write_data: Signal<In, D>,
     pub write_enable: Signal<In, Bit>,
-    depth_bits: Constant<Bits<8>>,
-    gap_from: Constant<Bits<8>>,
-    gap_bits: Constant<Bits<8>>,
+    /// The bits of an address that are used.
+    used: Constant<Bits<32>>,
+    collides: Constant<Bit>,
 }
 
 impl<D: Synth, const A: usize> Ram<D, A> {
@@ -34,30 +37,60 @@ impl<D: Synth, const A: usize> Ram<D, A> {
     /// # Panics
     /// When the address ports are too narrow for the depth.
     pub fn new(depth_bits: usize) -> Self {
-        Self::with_gap(depth_bits, 0, 0)
+        Self::with_bits((1 << depth_bits) - 1)
     }
 
-    /// A memory of `1 << depth_bits` words whose addresses pass over `gap_bits` bits from bit `gap_from` on.
+    /// A memory with a word for each value of the address bits in `used`.
     ///
     /// # Panics
-    /// When the address ports are too narrow for depth and gap, or nothing is left above the gap.
-    pub fn with_gap(depth_bits: usize, gap_from: usize, gap_bits: usize) -> Self {
+    /// When the address ports have no such bits, or none is used.
+    pub fn with_bits(used: u64) -> Self {
         assert!(
-            depth_bits >= 1 && depth_bits + gap_bits <= A && gap_from < depth_bits,
-            "Ram: depth_bits is {depth_bits} with a gap of {gap_bits} from {gap_from} on, for {A} bits of address"
+            used != 0 && A <= 32 && used < 1 << A,
+            "Ram: the bits of the address that are used are {used:#x}, of {A}"
         );
         Self {
             clock: Default::default(),
             read_address: Default::default(),
             read_enable: Default::default(),
             read_data: Default::default(),
+            met: Default::default(),
             write_address: Default::default(),
             write_data: Default::default(),
             write_enable: Default::default(),
-            depth_bits: Constant::new((depth_bits as u64).into()),
-            gap_from: Constant::new((gap_from as u64).into()),
-            gap_bits: Constant::new((gap_bits as u64).into()),
+            used: Constant::new(used.into()),
+            collides: Constant::new(true),
         }
+    }
+
+    /// The same for a block that never uses what it reads of a word in the cycle in which that word is written: the chip
+    /// then returns anything, and so does a simulation.
+    pub fn without_collisions(self) -> Self {
+        Self {
+            collides: Constant::new(false),
+            ..self
+        }
+    }
+}
+
+/// The bits of `name` that are used, as Verilog, in runs from the highest on.
+fn used_bits(name: &str, used: u64) -> String {
+    let is_used = |bit: u32| used >> bit & 1 == 1;
+    let mut runs = Vec::new();
+    let mut bit = 64 - used.leading_zeros();
+    while bit > 0 {
+        bit -= 1;
+        if is_used(bit) {
+            let top = bit;
+            while bit > 0 && is_used(bit - 1) {
+                bit -= 1;
+            }
+            runs.push(format!("{name}[{top}:{bit}]"));
+        }
+    }
+    match runs.as_slice() {
+        [run] => run.clone(),
+        _ => format!("{{{}}}", runs.join(", ")),
     }
 }
 
@@ -72,21 +105,32 @@ impl<D: Synth, const A: usize> Logic for Ram<D, A> {
 
     fn connect(&mut self) {
         self.read_data.connect();
+        self.met.connect();
     }
 
     fn hdl(&self) -> Verilog {
-        let depth_bits = self.depth_bits.val().to_u64();
-        let last_word = (1u64 << depth_bits) - 1;
-        let [from, gap] = [&self.gap_from, &self.gap_bits].map(|bits| bits.val().to_u64());
-        let top = depth_bits + gap - 1;
-        let at = |name: &str| match gap {
-            0 => format!("{name}[{top}:0]"),
-            _ => format!("{{{name}[{top}:{}], {name}[{}:0]}}", from + gap, from - 1),
+        let used = self.used.val().to_u64();
+        let last_word = (1u64 << used.count_ones()) - 1;
+        let (read, write) = (
+            used_bits("read_address", used),
+            used_bits("write_address", used),
+        );
+        // LUT RAM is read before the register: nothing collides there.
+        let apart = !self.collides.val() && last_word >= LUT_WORDS_MAX;
+        let style = match (last_word < LUT_WORDS_MAX, apart) {
+            (true, _) => "(* ram_style = \"distributed\" *) ",
+            (false, true) => "(* no_rw_check *) ",
+            (false, false) => "",
         };
-        let style = if last_word < LUT_WORDS_MAX {
-            "(* ram_style = \"distributed\" *) "
+        let anything = if apart {
+            format!(
+                "`ifdef VERILATOR
+      if (read_enable && write_enable && {read} == {write}) read_data <= ~mem[{read}];
+`endif
+"
+            )
         } else {
-            ""
+            String::new()
         };
         let data_top = D::BITS - 1;
         // Tools that unroll the loop take minutes for a large memory; those start at zero in the chip and in
@@ -102,15 +146,26 @@ impl<D: Synth, const A: usize> Logic for Ram<D, A> {
     initial begin
       i = 0;
       read_data = 0;
+      met = 0;
       {clear}
     end
     always @(posedge clock) begin
-      if (read_enable) read_data <= mem[{}];
-      if (write_enable) mem[{}] <= write_data;
+      if (read_enable) met <= write_enable && {read} == {write};
+      if (read_enable) read_data <= mem[{read}];
+{anything}      if (write_enable) mem[{write}] <= write_data;
     end
-",
-            at("read_address"),
-            at("write_address")
+"
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn used_bits_are_named_in_runs() {
+        assert_eq!(used_bits("a", 0x7f), "a[6:0]");
+        assert_eq!(used_bits("a", 0b1_1101_0011), "{a[8:6], a[4:4], a[1:0]}");
     }
 }

@@ -9,6 +9,8 @@ pub struct Configuration {
     pub planes: usize,
     /// log2 of the connections, at most 6.
     pub connection_bits: usize,
+    /// log2 of the packets that a sender has open on a path at most; W is 64 nevertheless.
+    pub window_bits: usize,
     /// log2 of the memory keys.
     pub key_bits: usize,
     /// log2 of the page table entries.
@@ -21,7 +23,8 @@ impl Configuration {
         name: "edge",
         planes: 2,
         connection_bits: 4,
-        key_bits: 6,
+        window_bits: 5,
+        key_bits: 9,
         page_bits: 11,
     };
 
@@ -30,6 +33,7 @@ impl Configuration {
         name: "lab",
         planes: 4,
         connection_bits: 6,
+        window_bits: 6,
         key_bits: 8,
         page_bits: 16,
     };

@@ -178,14 +178,16 @@ pub struct AckProcessor {
 }
 
 impl AckProcessor {
-    /// For `1 << connection_bits` connections of `1 << plane_bits` planes with 8 paths each.
-    pub fn new(connection_bits: usize, plane_bits: usize) -> Self {
+    /// For `1 << connection_bits` connections of `1 << plane_bits` planes with 8 paths each, on each of which
+    /// `1 << window_bits` packets are open at most ([`crate::tx::path_limit`]).
+    pub fn new(connection_bits: usize, plane_bits: usize, window_bits: usize) -> Self {
         Self {
-            states: path_ram(connection_bits, plane_bits, 0),
-            sents: path_ram(connection_bits, plane_bits, 0),
-            log: path_ram(connection_bits, plane_bits, 7),
-            indexes: path_ram(connection_bits, plane_bits, 6),
-            slots: path_ram(connection_bits, plane_bits, 7),
+            // Read and written by one machine in turn; what is walked is older than what is written.
+            states: path_ram(connection_bits, plane_bits, 0, 0).without_collisions(),
+            sents: path_ram(connection_bits, plane_bits, 0, 0),
+            log: path_ram(connection_bits, plane_bits, 7, window_bits + 1).without_collisions(),
+            indexes: path_ram(connection_bits, plane_bits, 6, window_bits).without_collisions(),
+            slots: path_ram(connection_bits, plane_bits, 7, window_bits + 1).without_collisions(),
             // 8 and what the walk has under way.
             acked_queue: SmallFifo::new(4),
             resend_queue: SmallFifo::new(4),

@@ -13,6 +13,7 @@ pub mod header_builder;
 pub mod integrity_tx;
 pub mod message_completion;
 pub mod path_choice;
+pub mod path_limit;
 pub mod path_words;
 pub mod prober;
 pub mod schedule_commit;

@@ -1,16 +1,12 @@
 //! Which of a plane's eight paths takes the next packet (design rule 2, clause T-2.2).
 //!
 //! Among the usable paths with room the one with the least (in flight + 1) x smoothed round trip, compared
-//! as logarithms with three fraction bits. Room: fewer packets in flight than the window, fewer PSNs
-//! open than the bitvector has bits, and a log that holds all that is not yet walked. 4 cycles, one
-//! choice a cycle.
+//! as logarithms with three fraction bits. What room is says [`PathLimit`]. 4 cycles, one choice a cycle.
 
 use crate::bundle;
 use crate::stream::Log2;
+use crate::tx::path_limit::PathLimit;
 use rust_hdl::prelude::*;
-
-/// PSNs open at once: W.
-pub const WINDOW: u64 = 64;
 
 bundle! {
     /// Running counts of a path, modulo 256: ordinals sent and walked, PSNs sent and acknowledged.
@@ -32,11 +28,11 @@ pub struct PathChoice {
     in_flight: [DFF<Bits<8>>; 8],
     span: [DFF<Bits<8>>; 8],
     srtt: [DFF<Bits<7>>; 8],
+    limit: [PathLimit; 8],
     usable1: DFF<Bits<8>>,
     window1: DFF<Bits<8>>,
     one_more: Signal<Local, Bits<8>>,
     flying: Signal<Local, Bits<8>>,
-    spanned: Signal<Local, Bits<8>>,
     load_log: Signal<Local, Bits<7>>,
     srtt_log: Signal<Local, Bits<7>>,
     log2: [Log2; 8],
@@ -55,6 +51,16 @@ pub struct PathChoice {
     open4: [DFF<Bit>; 2],
     key4: [DFF<Bits<8>>; 2],
     index4: [DFF<Bits<3>>; 2],
+}
+
+impl PathChoice {
+    /// For paths with `1 << window_bits` open PSNs at most.
+    pub fn new(window_bits: usize) -> Self {
+        Self {
+            limit: std::array::from_fn(|_| PathLimit::new(window_bits)),
+            ..Default::default()
+        }
+    }
 }
 
 impl Logic for PathChoice {
@@ -77,18 +83,17 @@ impl Logic for PathChoice {
             self.srtt[i].d.next = self.of.val().srtt_log;
             // Stage 2: room and key. The path's own window will join the key here.
             self.flying.next = self.in_flight[i].q.val();
-            self.spanned.next = self.span[i].q.val();
-            self.open[i].d.next = self.usable1.q.val().get_bit(i)
-                & (self.flying.val() < self.window1.q.val())
-                & (self.spanned.val() < 64)
-                & (self.flying.val() < 100);
+            self.limit[i].in_flight.next = self.flying.val();
+            self.limit[i].span.next = self.span[i].q.val();
+            self.limit[i].window.next = self.window1.q.val();
+            self.open[i].d.next = self.usable1.q.val().get_bit(i) & self.limit[i].open.val();
             self.one_more.next = self.flying.val() + 1;
             self.log2[i].value.next = bit_cast::<16, 8>(self.one_more.val());
             self.load_log.next = self.log2[i].log.val();
             self.srtt_log.next = self.srtt[i].q.val();
             self.key[i].d.next =
                 bit_cast::<8, 7>(self.load_log.val()) + bit_cast::<8, 7>(self.srtt_log.val());
-            self.roomy.next = self.flying.val() < 120;
+            self.roomy.next = self.limit[i].log_room.val();
             self.room_bits.next = self.room_bits.val().replace_bit(i, self.roomy.val());
         }
         self.room2.d.next = self.room_bits.val();

@@ -5,18 +5,16 @@ use crate::stream::Ram;
 use rust_hdl::prelude::*;
 
 /// A memory of `1 << low_bits` words a path, for `1 << connection_bits` connections of `1 << plane_bits` planes. The
-/// address is a pair with `low_bits` behind it; a pair has two bits of plane number, however many planes there are.
+/// address is a pair with `address_low_bits` behind it, of which the lower ones are used; a pair has two bits of plane number,
+/// however many planes there are.
 pub(crate) fn path_ram<D: Synth, const A: usize>(
     connection_bits: usize,
     plane_bits: usize,
+    address_low_bits: usize,
     low_bits: usize,
 ) -> Ram<D, A> {
-    let used_bits = low_bits + PATH_BITS + plane_bits;
-    Ram::with_gap(
-        connection_bits + used_bits,
-        used_bits,
-        PLANE_BITS - plane_bits,
-    )
+    let pair = pair_bits_used(connection_bits, plane_bits) << PATH_BITS | ones(PATH_BITS);
+    Ram::with_bits(pair << address_low_bits | ones(low_bits))
 }
 
 /// A memory of one word a (connection, plane). The address is a pair without its path.
@@ -24,11 +22,16 @@ pub(crate) fn plane_ram<D: Synth, const A: usize>(
     connection_bits: usize,
     plane_bits: usize,
 ) -> Ram<D, A> {
-    Ram::with_gap(
-        connection_bits + plane_bits,
-        plane_bits,
-        PLANE_BITS - plane_bits,
-    )
+    Ram::with_bits(pair_bits_used(connection_bits, plane_bits))
+}
+
+/// The bits of (connection, plane) that differ.
+fn pair_bits_used(connection_bits: usize, plane_bits: usize) -> u64 {
+    ones(connection_bits) << PLANE_BITS | ones(plane_bits)
+}
+
+fn ones(bits: usize) -> u64 {
+    (1 << bits) - 1
 }
 
 /// log2 of the paths a plane.

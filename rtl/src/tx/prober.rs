@@ -92,7 +92,8 @@ impl Prober {
         Self {
             ordinals: Ram::new(pair_bits),
             ackeds: Ram::new(pair_bits),
-            watches: Ram::new(pair_bits),
+            // Read and written in turn.
+            watches: Ram::new(pair_bits).without_collisions(),
             ..Default::default()
         }
     }

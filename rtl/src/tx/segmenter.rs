@@ -111,7 +111,7 @@ impl Segmenter {
     pub fn new(connection_bits: usize) -> Self {
         Self {
             jobs: SmallFifo::new(5),
-            messages: Ram::new(connection_bits + 6),
+            messages: Ram::new(connection_bits + 6).without_collisions(),
             mtus: Ram::new(connection_bits),
             reads: SmallFifo::new(4),
             queue: SmallFifo::new(4),
@@ -152,8 +152,9 @@ impl Logic for Segmenter {
         self.jobs.write_enable.next = self.job_valid.val();
         self.job_room.next = self.jobs.level.val() < 16;
 
-        // Take a job while there is room behind the whole pipeline for what is in it.
+        // Take a job while there is room behind the whole pipeline for what is in it, and no message is being written.
         self.take.next = self.jobs.read_valid.val()
+            & !self.message_write.val()
             & (self.packets_owed.q.val() <= 15)
             & (self.reads_owed.q.val() <= 15);
         self.jobs.read_ready.next = self.take.val();

