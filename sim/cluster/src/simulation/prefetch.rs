@@ -17,10 +17,16 @@ const STEPS: [(Step, usize); 4] = [
     (Step::Path, 3),
 ];
 
+/// The smallest cluster that is worth it: 64 hosts run a tenth slower with it, 256 a tenth faster.
+const HOSTS_MIN: usize = 128;
+
 impl Simulation {
-    /// To be called before each event.
+    /// To be called before each event. What is small lies in the caches anyway.
     #[inline]
     pub(super) fn look_ahead(&self) {
+        if self.hosts.len() < HOSTS_MIN {
+            return;
+        }
         for (step, distance) in STEPS {
             if let Some(event) = self.queue.ahead(distance) {
                 self.prefetch(step, event);
