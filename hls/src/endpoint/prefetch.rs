@@ -38,7 +38,9 @@ impl Endpoint {
     /// Before [`Self::poll_transmit`]: what waits for the plane, then the connection whose turn it is.
     #[inline]
     pub fn prefetch_transmit(&self, step: Step, plane: usize) {
-        let queues = &self.core.planes[plane];
+        let Some(queues) = self.core.planes.get(plane) else {
+            return;
+        };
         if step == Step::Queue {
             prefetch(queues);
             return;
@@ -51,8 +53,8 @@ impl Endpoint {
                 if step == Step::Connection {
                     prefetch(connection);
                 } else {
-                    prefetch(&connection.marks[0]);
-                    prefetch(&connection.streams[0]);
+                    connection.marks.first().into_iter().for_each(prefetch);
+                    connection.streams.first().into_iter().for_each(prefetch);
                 }
             }
         }
@@ -70,7 +72,9 @@ impl Endpoint {
         if step == Step::Connection {
             prefetch(connection);
         } else if step == Step::Path && key.kind == TimerKind::Path {
-            prefetch(&connection.tx[usize::from(key.index)]);
+            // The entry may be of an earlier connection of this number, which had more paths.
+            let path = connection.tx.get(usize::from(key.index));
+            path.into_iter().for_each(prefetch);
         }
     }
 }
