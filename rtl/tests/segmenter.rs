@@ -135,6 +135,12 @@ impl<'a> Bench<'a> {
             remote_key: stall.bits() & 0xffff_ffff,
         };
         self.messages[slot] = sent;
+        self.put_message(slot);
+    }
+
+    /// Writes a message as it is: whoever reads it meanwhile must find it so.
+    fn put_message(&mut self, slot: usize) {
+        let sent = self.messages[slot];
         let record = Record::new(Message::FIELDS)
             .with("message", sent.number)
             .with("control", slot < 64)
@@ -299,6 +305,7 @@ impl<'a> Bench<'a> {
         }
         self.model.cycle();
         self.job[1].set(0);
+        self.model.input("message_write").set(0);
     }
 }
 
@@ -326,6 +333,10 @@ fn every_job_becomes_its_slice_of_the_message() {
                 if bench.job[2].is_set() && bench.stall.chance(push) {
                     bench.push_job();
                     jobs += 1;
+                }
+                if bench.stall.chance(30) {
+                    let slot = bench.stall.below(256) as usize;
+                    bench.put_message(slot);
                 }
                 bench.step(chances);
             }
