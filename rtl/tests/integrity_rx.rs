@@ -21,8 +21,8 @@ fn text() -> String {
     emit::verilog("integrity_rx", integrity)
 }
 
-fn run(messages: Vec<(Vec<u8>, bool)>, gap: u64) {
-    let model = Model::build(&Source::new("integrity_rx", text())).unwrap();
+fn run(source: &Source, messages: Vec<(Vec<u8>, bool)>, gap: u64) {
+    let model = Model::build(source).unwrap();
     model.reset();
     let mut stall = Stall::new(71);
     let mut verdicts: VecDeque<bool> = messages.iter().map(|(_, good)| *good).collect();
@@ -78,8 +78,18 @@ fn message(stall: &mut Stall, length: usize) -> (Vec<u8>, bool) {
 fn every_length_back_to_back_and_with_gaps() {
     let mut stall = Stall::new(72);
     let messages: Vec<_> = (1..700).map(|length| message(&mut stall, length)).collect();
-    run(messages.clone(), 0);
-    run(messages, 40);
+    let source = Source::new("integrity_rx", text());
+    run(&source, messages.clone(), 0);
+    run(&source, messages, 40);
+}
+
+/// The sums are written once for simulation, once for synthesis.
+#[test]
+fn what_is_synthesised_judges_alike() {
+    let mut stall = Stall::new(73);
+    let messages = (1..300).map(|length| message(&mut stall, length));
+    let source = Source::new("integrity_rx", format!("`define SYNTHESIS\n{}", text()));
+    run(&source, messages.collect(), 10);
 }
 
 #[test]

@@ -29,9 +29,13 @@ fn with_crc(frame: &[u8]) -> Vec<u8> {
     [frame, &crc32c(&message)].concat()
 }
 
+fn source() -> Source {
+    Source::new("integrity_tx", text())
+}
+
 /// Sends frames, gives what came out: plane and bytes.
-fn run(frames: &[(u64, Vec<u8>)], gap: u64, poison: bool) -> Vec<(u64, Vec<u8>)> {
-    let model = Model::build(&Source::new("integrity_tx", text())).unwrap();
+fn run(source: &Source, frames: &[(u64, Vec<u8>)], gap: u64, poison: bool) -> Vec<(u64, Vec<u8>)> {
+    let model = Model::build(source).unwrap();
     model.reset();
     model.input("poison").set(poison);
     let mut stall = Stall::new(81);
@@ -90,8 +94,19 @@ fn every_length_back_to_back_and_with_gaps() {
         .iter()
         .map(|(plane, frame)| (*plane, with_crc(frame)))
         .collect();
-    assert!(run(&frames, 0, false) == expected);
-    assert!(run(&frames, 50, false) == expected);
+    assert!(run(&source(), &frames, 0, false) == expected);
+    assert!(run(&source(), &frames, 50, false) == expected);
+}
+
+/// The sums are written once for simulation, once for synthesis.
+#[test]
+fn what_is_synthesised_gives_the_same_crc() {
+    let mut stall = Stall::new(84);
+    let frames: Vec<_> = (58..300).map(|length| (0, stall.bytes(length))).collect();
+    let right = |(plane, frame): &(u64, Vec<u8>)| (*plane, with_crc(frame));
+    let expected: Vec<_> = frames.iter().map(right).collect();
+    let source = Source::new("integrity_tx", format!("`define SYNTHESIS\n{}", text()));
+    assert!(run(&source, &frames, 20, false) == expected);
 }
 
 /// Only the CRC is wrong, in every bit.
@@ -106,10 +121,10 @@ fn a_poisoned_frame_has_no_right_crc() {
         (*plane, whole)
     };
     let expected: Vec<_> = frames.iter().map(poisoned).collect();
-    assert!(run(&frames, 20, true) == expected);
+    assert!(run(&source(), &frames, 20, true) == expected);
 }
 
 #[test]
 fn the_verilog_is_clean() {
-    lint(&Source::new("integrity_tx", text())).unwrap();
+    lint(&source()).unwrap();
 }

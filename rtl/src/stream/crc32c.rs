@@ -1,12 +1,17 @@
-//! CRC-32C over 512-bit beats as constant XOR matrices, generated here.
+//! CRC-32C over 512-bit beats as constant XOR networks.
 //!
 //! Everything is linear when the state starts at 0: a beat's contribution does not depend on the state ([`CrcFold`]), the
 //! state only passes through one fixed matrix a beat ([`CrcStep`]), and zero bytes behind a message can be taken back
 //! by the inverse ([`CrcUnwind`]).
 
+use super::xor_network::xor_network;
 use rust_hdl::prelude::*;
 
 const POLYNOMIAL: u32 = 0x82f6_3b78;
+
+/// Bits that are summed in the first of two cycles: a beat in four parts.
+const CHUNK: usize = 128;
+const CHUNKS: usize = 512 / CHUNK;
 
 /// The state after one zero byte.
 pub(crate) fn advance(state: u32, bytes: usize) -> u32 {
@@ -39,42 +44,9 @@ pub(crate) fn state_of(message: &[u8], start: u32) -> u32 {
         .fold(start, |state, &byte| advance(state ^ u32::from(byte), 1))
 }
 
-/// For each result bit, which bits of a value of `width` bits are summed: the matrix of a linear function.
-fn rows(width: usize, function: impl Fn(usize) -> u32) -> Vec<Vec<bool>> {
-    let columns: Vec<u32> = (0..width).map(function).collect();
-    (0..32)
-        .map(|bit| {
-            columns
-                .iter()
-                .map(|column| column >> bit & 1 == 1)
-                .collect()
-        })
-        .collect()
-}
-
-fn literal(row: &[bool]) -> String {
-    let digit = |nibble: &[bool]| {
-        nibble
-            .iter()
-            .enumerate()
-            .fold(0, |sum, (bit, &set)| sum | u32::from(set) << bit)
-    };
-    let digits: String = row
-        .chunks(4)
-        .rev()
-        .map(|nibble| format!("{:x}", digit(nibble)))
-        .collect();
-    format!("{}'h{digits}", row.len())
-}
-
-/// `^(name & mask)` for each bit, most significant first, as a concatenation.
-fn matrix(name: &str, rows: &[Vec<bool>]) -> String {
-    let bits: Vec<_> = rows
-        .iter()
-        .rev()
-        .map(|row| format!("^({name} & {})", literal(row)))
-        .collect();
-    format!("{{{}}}", bits.join(",\n        "))
+/// What a linear function makes of each bit of a value of `width` bits alone.
+fn columns(width: usize, function: impl Fn(u32) -> u32) -> Vec<u32> {
+    (0..width).map(|bit| function(1 << bit)).collect()
 }
 
 /// The contribution of each beat, two cycles after it.
@@ -94,23 +66,21 @@ impl Logic for CrcFold {
     }
 
     fn hdl(&self) -> Verilog {
-        let mut text = String::from(
-            "reg valid_later;\n    reg [31:0] part [0:7];\n    wire [63:0] chunk [0:7];\n",
-        );
+        let mut text = String::from("reg valid_later;\n");
         let mut steps = String::new();
-        for chunk in 0..8 {
-            let function = |bit: usize| advance(1 << (bit % 8), 64 - (8 * chunk + bit / 8));
+        for chunk in 0..CHUNKS {
+            let low = CHUNK * chunk;
+            let alone = |bit: usize| advance(1 << (bit % 8), 64 - (low + bit) / 8);
+            let columns: Vec<u32> = (0..CHUNK).map(alone).collect();
             text += &format!(
-                "    assign chunk[{chunk}] = data[{}:{}];\n",
-                64 * chunk + 63,
-                64 * chunk
+                "    reg [31:0] part{chunk};\n    wire [{}:0] chunk{chunk} = data[{}:{low}];\n",
+                CHUNK - 1,
+                low + CHUNK - 1
             );
-            steps += &format!(
-                "        part[{chunk}] <= {};\n",
-                matrix(&format!("chunk[{chunk}]"), &rows(64, function))
-            );
+            text += &xor_network(&format!("sum{chunk}"), &format!("chunk{chunk}"), &columns);
+            steps += &format!("        part{chunk} <= sum{chunk};\n");
         }
-        let sum: Vec<_> = (0..8).map(|chunk| format!("part[{chunk}]")).collect();
+        let sum: Vec<_> = (0..CHUNKS).map(|chunk| format!("part{chunk}")).collect();
         text += &format!(
             "    always @(posedge clock) begin
       valid_later <= valid;
@@ -143,10 +113,9 @@ impl Logic for CrcStep {
     }
 
     fn hdl(&self) -> Verilog {
-        let moved = matrix("previous", &rows(32, |bit| advance(1 << bit, 64)));
+        let moved = xor_network("moved", "previous", &columns(32, |bit| advance(bit, 64)));
         Verilog::Custom(format!(
-            "wire [31:0] moved = {moved};
-    always @(*) after = contribution ^ (first ? 32'h0 : moved);
+            "{moved}    always @(*) after = contribution ^ (first ? 32'h0 : moved);
 "
         ))
     }
@@ -188,9 +157,13 @@ impl Logic for CrcUnwind {
 
     fn hdl(&self) -> Verilog {
         let bytes = self.bytes.val().to_u64() as usize;
-        let unwound = matrix("previous", &rows(32, |bit| unwind(1 << bit, bytes)));
+        let unwound = xor_network(
+            "unwound",
+            "previous",
+            &columns(32, |bit| unwind(bit, bytes)),
+        );
         Verilog::Custom(format!(
-            "always @(*) after = enable ? {unwound} : previous;\n"
+            "{unwound}    always @(*) after = enable ? unwound : previous;\n"
         ))
     }
 }

@@ -8,6 +8,7 @@ mod first_set;
 mod lanes;
 mod log2;
 mod ram;
+mod xor_network;
 
 pub use aligner::{AlignedBeat, Aligner, AlignerJob, AlignerMerge, AlignerPlan, AlignerPlanner};
 pub use beat::{Be16, BeatInfo};
