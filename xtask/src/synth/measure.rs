@@ -4,7 +4,7 @@
 //! tools' versions, and a file appears in it under its name only when it is whole. So a run can be stopped at any time
 //! and goes on where it was. Does not judge the figures.
 
-use super::floorplan::Floorplan;
+use super::floorplan::{Floorplan, remove_spacers};
 use crate::run;
 use anyhow::{Context as _, Result, bail};
 use sha2::{Digest as _, Sha256};
@@ -28,9 +28,12 @@ const CHIP: &[&str] = &[
 const PLACE_BLOCK: &[&str] = &["--out-of-context"];
 
 /// An engine has four, wherever, and is asked for a clock: without one nothing is laid for speed. It is placed and routed by
-/// two calls, since each takes longer than many a machine is left alone.
+/// two calls, since each takes longer than many a machine is left alone. The placer `static` finds shorter wires than the
+/// usual one.
 const PLACE_ENGINE: &[&str] = &[
     "--lpf-allow-unconstrained",
+    "--placer",
+    "static",
     "--router",
     "router2",
     "--freq",
@@ -44,11 +47,17 @@ const BLOCK: &str = "scratchpad -set abc9.D 4000; hierarchy -top TOP; \
     setattr -mod -set keep_hierarchy 1 TOP_core; synth_ecp5 -top TOP; \
     setattr -mod -unset keep_hierarchy *; flatten; opt_clean";
 
+/// Maps an engine to the chip's cells. Enables and resets of a few flip-flops become part of their logic: a tile of eight
+/// flip-flops has few wires for either, and a thousand sets of them kept the placer from laying near what belongs together.
+const MAP: &str = "synth_ecp5 -top TOP -run begin:map_ffs; opt_clean; dfflegalize -mince 33 -minsrst 33 \
+    -cell $_DFF_?_ 01 -cell $_DFF_?P?_ r -cell $_SDFF_?P?_ r -cell $_DFFE_??_ 01 -cell $_DFFE_?P??_ r \
+    -cell $_SDFFE_?P??_ r; synth_ecp5 -top TOP -run map_ffs:";
+
 /// An engine: each of its blocks is mapped by itself (the mapper's time grows faster than its input), what is constant
 /// or unused on either side of a border goes, and the blocks are joined after.
 const ENGINE: &str = "scratchpad -set abc9.D 4000; hierarchy -top TOP; \
     setattr -mod -set keep_hierarchy 1 osprey_core_*__*; setattr -mod -unset keep_hierarchy *$*; \
-    proc; flatten; opt_hier; opt; opt_hier; opt; opt_hier; opt -full; synth_ecp5 -top TOP; \
+    proc; flatten; opt_hier; opt; opt_hier; opt; opt_hier; opt -full; MAP; \
     setattr -mod -unset keep_hierarchy *; flatten; opt_clean";
 
 /// What the tools say of one block.
@@ -73,7 +82,10 @@ pub fn measure(folder: &Path, name: &str, area_only: bool) -> Result<Figures> {
     let is_engine = name.starts_with("osprey_engine_");
     let (flow, place) = if is_engine {
         let top = format!("{name}_chip");
-        (ENGINE.replace("TOP", &top), PLACE_ENGINE)
+        (
+            ENGINE.replace("MAP", MAP).replace("TOP", &top),
+            PLACE_ENGINE,
+        )
     } else {
         (BLOCK.replace("TOP", name), PLACE_BLOCK)
     };
@@ -158,11 +170,8 @@ fn synthesise(kept: &Path, flow: &str, plan: &str, stat: &Path) -> Result<()> {
         bail!("yosys failed in {}:\n{}", kept.display(), tail(&text));
     }
     if !plan.is_empty() {
-        let mut netlist = serde_json::from_slice(&std::fs::read(&mapped)?)?;
-        Floorplan::parse(plan)
-            .and_then(|plan| plan.apply(&mut netlist))
+        edit(&mapped, |netlist| Floorplan::parse(plan)?.apply(netlist))
             .context("the floorplan in constraints/ does not suit the engine")?;
-        std::fs::write(&mapped, serde_json::to_vec(&netlist)?)?;
     }
     std::fs::rename(&mapped, kept.join("mapped.json"))?;
     Ok(())
@@ -209,15 +218,26 @@ fn place_then_route(kept: &Path, place: &[&str], seed: &str) -> Result<String> {
     if !placed.exists() {
         let mapped = ["--json", "mapped.json", "--no-route"];
         let log = lay(kept, place, seed, &mapped, "placed")?;
-        if std::fs::rename(part(&kept.join("placed")), &placed).is_err() {
+        let part = part(&kept.join("placed"));
+        if !part.exists() {
             return Ok(log);
         }
+        edit(&part, remove_spacers)?;
+        std::fs::rename(&part, &placed)
+            .with_context(|| format!("cannot write {}", placed.display()))?;
     }
     let name = file_name(&placed);
     let arguments = ["--json", &name, "--no-pack", "--no-place"];
     let log = lay(kept, place, seed, &arguments, "routed")?;
     std::fs::remove_file(&placed).ok();
     Ok(log)
+}
+
+/// Changes a netlist.
+fn edit(file: &Path, change: impl FnOnce(&mut serde_json::Value) -> Result<()>) -> Result<()> {
+    let mut netlist = serde_json::from_slice(&std::fs::read(file)?)?;
+    change(&mut netlist)?;
+    Ok(std::fs::write(file, serde_json::to_vec(&netlist)?)?)
 }
 
 /// Calls nextpnr, which writes what it has laid to the part file of `outcome`. What it says.
