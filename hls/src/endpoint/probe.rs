@@ -32,7 +32,7 @@ impl Connection {
     }
 
     /// Time in which all who share the peer's line may send a probe for each path that waits, so that probes take
-    /// no more than an eighth of the line.
+    /// no more than an eighth of the line; those of the paths that silent ones are compared with, as much again.
     fn probe_share_ns(&self, core: &Core) -> u64 {
         let waiting: u32 = self
             .planes

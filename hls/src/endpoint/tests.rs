@@ -6,6 +6,7 @@ mod hostile;
 mod messages;
 mod not_ready;
 mod pair;
+mod probes;
 mod random;
 mod recovery;
 mod write;

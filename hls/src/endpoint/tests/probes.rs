@@ -1,0 +1,55 @@
+//! How many probes a sender may send.
+
+use super::pair::{Fate, Pair, config};
+use crate::endpoint::*;
+use std::cell::Cell;
+use std::rc::Rc;
+
+const PLANES: usize = 2;
+const SILENCE_NS: u64 = 300_000;
+/// Ethernet, IP, UDP, transport header, CRC and FCS.
+const PROBE_BYTES: u64 = 14 + 20 + 8 + 24 + 4 + 4;
+
+/// Probes that one of so many senders sends when all its paths have become silent.
+fn probes_in_silence(sharers: u16) -> u64 {
+    let mut pair = Pair::new(5, PLANES);
+    let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
+    pair.change = Box::new(move |packet| {
+        if let Packet::Ack(ack) = packet {
+            ack.share = u16::MAX / sharers;
+        }
+    });
+    pair.write(0, 1, 0, 0, 100_000_000, keys[1]);
+    pair.run_for(200_000);
+    let probes = Rc::new(Cell::new(0));
+    let count = probes.clone();
+    pair.fate = Box::new(move |_, from, out, _| {
+        if from == 0 && matches!(out.packet, Packet::Probe(_)) {
+            count.set(count.get() + 1);
+        }
+        Fate::Drop
+    });
+    pair.run_for(SILENCE_NS);
+    probes.get()
+}
+
+/// T-2.4: those who share a receiver's line may be many, and all of them lose it at once. An eighth for the paths that wait, and as
+/// much for those that they are compared with.
+#[test]
+fn probes_of_all_who_share_a_line_leave_most_of_it() {
+    let config = config(0, PLANES);
+    let probe_ps = PROBE_BYTES * 8_000_000_000_000 / config.rate_bits_per_second;
+    let quarter_ps = SILENCE_NS * 1000 * PLANES as u64 / 4;
+    let paths = u64::from(config.paths_per_plane) * PLANES as u64;
+    for sharers in [1, 100, 400, 1_000] {
+        let probes = probes_in_silence(sharers);
+        assert!(probes > 0, "{sharers} sharers: nobody asks");
+        // The first probe of each path comes by its own timer.
+        let taken_ps = probes.saturating_sub(paths) * u64::from(sharers) * probe_ps;
+        assert!(
+            taken_ps <= quarter_ps,
+            "{sharers} sharers: {probes} probes each"
+        );
+    }
+    assert!(probes_in_silence(1) > 2 * probes_in_silence(1_000));
+}
