@@ -10,7 +10,7 @@
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of block RAMs, by Y.
 const ROWS: [u32; 4] = [22, 46, 70, 82];
@@ -23,6 +23,7 @@ const OWN: usize = 2;
 
 /// Beginning of the name of a cell that keeps a place free.
 const SPACER: &str = "spacer.";
+const NO_CELLS: &str = "the top module has no cells";
 
 /// A floorplan.
 #[derive(Debug, Default, PartialEq)]
@@ -75,8 +76,7 @@ impl Floorplan {
     pub fn apply(&self, netlist: &mut Value) -> Result<()> {
         let cells = top_cells(netlist)?;
         self.place_memories(cells)?;
-        self.add_spacers(cells);
-        Ok(())
+        self.add_spacers(cells)
     }
 
     fn place_memories(&self, cells: &mut Cells) -> Result<()> {
@@ -111,8 +111,9 @@ impl Floorplan {
     }
 
     /// A spacer hangs on the output of a LUT of its part, so that it is placed beside it.
-    fn add_spacers(&self, cells: &mut Cells) {
+    fn add_spacers(&self, cells: &mut Cells) -> Result<()> {
         let mut owed = vec![0.0; self.spread.len()];
+        let mut found = vec![false; self.spread.len()];
         let mut nets = Vec::new();
         for (name, cell) in cells.iter().filter(|(_, cell)| cell["type"] == "LUT4") {
             let own = name.splitn(PREFIX + 1, '.').last().unwrap_or_default();
@@ -121,12 +122,16 @@ impl Floorplan {
                 .iter()
                 .position(|(part, _)| own.starts_with(part));
             if let Some(part) = part {
+                found[part] = true;
                 owed[part] += self.spread[part].1;
                 if owed[part] >= 1.0 {
                     owed[part] -= 1.0;
                     nets.push(cell["connections"]["Z"][0].clone());
                 }
             }
+        }
+        if let Some(part) = found.iter().position(|found| !found) {
+            bail!("spread: the engine has no LUT in `{}`", self.spread[part].0);
         }
         let free = 1 + last_net(cells);
         for (index, net) in nets.into_iter().enumerate() {
@@ -138,6 +143,7 @@ impl Floorplan {
             });
             cells.insert(format!("{SPACER}{index}"), spacer);
         }
+        Ok(())
     }
 }
 
@@ -152,9 +158,26 @@ fn last_net(cells: &Cells) -> u64 {
 
 type Cells = serde_json::Map<String, Value>;
 
-/// Takes away what kept places free while the netlist was placed.
+/// Takes away what kept places free while the netlist was placed, and the nets that it drove.
 pub fn remove_spacers(netlist: &mut Value) -> Result<()> {
-    top_cells(netlist)?.retain(|name, _| !name.starts_with(SPACER));
+    let module = top_module(netlist)?;
+    let mut driven = BTreeSet::new();
+    let cells = module["cells"].as_object_mut();
+    cells.context(NO_CELLS)?.retain(|name, cell| {
+        let is_spacer = name.starts_with(SPACER);
+        if is_spacer {
+            // `Z` is `F` once it is packed.
+            let output = ["Z", "F"].map(|port| cell["connections"][port][0].as_u64());
+            driven.extend(output.into_iter().flatten());
+        }
+        !is_spacer
+    });
+    if let Some(names) = module["netnames"].as_object_mut() {
+        names.retain(|_, net| {
+            let bit = net["bits"][0].as_u64();
+            !bit.is_some_and(|bit| driven.contains(&bit))
+        });
+    }
     Ok(())
 }
 
@@ -172,16 +195,22 @@ fn interleaved(mut memories: Vec<Vec<String>>) -> Vec<String> {
     (0..most).flat_map(part).cloned().collect()
 }
 
-/// The cells of the top module.
-fn top_cells(netlist: &mut Value) -> Result<&mut Cells> {
+/// The top module.
+fn top_module(netlist: &mut Value) -> Result<&mut Value> {
     let modules = netlist["modules"].as_object_mut();
     let modules = modules.context("the netlist has no modules")?;
     let is_top = |module: &Value| module["attributes"]["top"].is_string();
     let count = modules.values().filter(|module| is_top(module)).count();
     ensure!(count == 1, "the netlist has {count} top modules");
     let top = modules.values_mut().find(|module| is_top(module));
-    top.and_then(|module| module["cells"].as_object_mut())
-        .context("the top module has no cells")
+    top.context("the netlist has no top module")
+}
+
+/// The cells of the top module.
+fn top_cells(netlist: &mut Value) -> Result<&mut Cells> {
+    top_module(netlist)?["cells"]
+        .as_object_mut()
+        .context(NO_CELLS)
 }
 
 /// Name of a block RAM's place.
@@ -257,7 +286,13 @@ mod tests {
             json!({"A": [8], "Z": [12]})
         );
         assert!(!cells.contains_key("spacer.1"));
+        // nextpnr names every net that it writes.
+        let names = json!({"kept": {"bits": [8]}, "$frontend$1": {"bits": [12]}});
+        netlist["modules"]["top"]["netnames"] = names;
         remove_spacers(&mut netlist).unwrap();
+        let top = &mut netlist["modules"]["top"];
+        assert_eq!(top["netnames"], json!({"kept": {"bits": [8]}}));
+        top.as_object_mut().unwrap().remove("netnames");
         assert_eq!(netlist, before);
     }
 
@@ -280,6 +315,10 @@ mod tests {
         assert_eq!(
             wrong("22:\nspread: a.m=2", &[]),
             "line 2: `spread: a.m=2`: `a.m=2` is not a part of the engine, `=` and a number from 0 to 1"
+        );
+        assert_eq!(
+            wrong("spread: a.m=0.5", &[]),
+            "spread: the engine has no LUT in `a.m`"
         );
         let many: Vec<String> = (0..53).map(|part| format!("a.m.{part}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
