@@ -7,7 +7,7 @@ use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
 fn text() -> String {
-    let mut aligner = Aligner::new();
+    let mut aligner = Aligner::default();
     aligner.clock.connect();
     aligner.reset.connect();
     aligner.job.connect();
@@ -109,7 +109,10 @@ fn run(
                 "cycle {}",
                 model.cycles()
             );
-            assert_eq!(out_data.bytes(), data, "cycle {}", model.cycles());
+            let mut bytes = out_data.bytes();
+            let outside = |lane: &usize| strobe >> lane & 1 == 0;
+            (0..64).filter(outside).for_each(|lane| bytes[lane] = 0);
+            assert_eq!(bytes, data, "cycle {}", model.cycles());
         }
         if job_valid.is_set() && job_ready.is_set() {
             records.pop_front();

@@ -76,7 +76,7 @@ fn write_all(directory: &Path) -> std::io::Result<()> {
         path_sequence_256 = PathSequence256::new(pairs);
         memory_translation = MemoryTranslation::new(edge.key_bits, edge.page_bits);
         placement = Placement::new();
-        aligner = Aligner::new();
+        aligner = Aligner::default();
         dma_write = DmaWrite::new();
         dma_read = DmaRead::new();
         message_table = MessageTable::new(connections);

@@ -108,7 +108,6 @@ impl DmaWrite {
     /// With room for the routes of frames that wait and of those behind the classifier.
     pub fn new() -> Self {
         Self {
-            aligner: Aligner::new(),
             bus: WriteBus::new(),
             routes: SmallFifo::new(5),
             jobs: SmallFifo::new(5),

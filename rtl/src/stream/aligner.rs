@@ -1,13 +1,13 @@
 //! Moves a run of bytes from one lane to another.
 //!
 //! A job says where its bytes start in the first input beat, where they must start in the first output beat, and how many
-//! there are; the beats of successive jobs follow each other on the input. Output lanes outside the run are zero and have
-//! no strobe. Each input beat is turned by the difference of the lanes; an output beat is the end of the turned beat before
+//! there are; the beats of successive jobs follow each other on the input. Output lanes outside the run have no strobe and
+//! hold anything. Each input beat is turned by the difference of the lanes; an output beat is the end of the turned beat before
 //! and the start of this one. If the run moves down, the first input beat gives no output, and shares its cycle with
-//! the last output of the job before. There is no stall inside: a beat is taken when the output FIFO
-//! will have room for all that is under way, counted to the beat. 6 cycles from beat to beat; 1 beat a cycle, one more at a job's end if the next cannot share it.
+//! the last output of the job before. A beat that is not taken at the output holds everything behind it. 4 cycles from beat
+//! to beat; 1 beat a cycle, one more at a job's end if the next cannot share it.
 
-use super::{LaneMask, LaneMerge, SmallFifo};
+use super::LaneMerge;
 use crate::bundle;
 use rust_hdl::prelude::*;
 
@@ -37,14 +37,6 @@ pub struct AlignerPlan {
     pub to: Bits<6>,
 }
 
-/// One output beat.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct AlignedBeat {
-    pub data: Bits<512>,
-    pub strobe: Bits<64>,
-    pub last: Bit,
-}
-
 /// See the module page.
 #[derive(LogicBlock, Default)]
 pub struct Aligner {
@@ -62,20 +54,14 @@ pub struct Aligner {
     pub out_valid: Signal<Out, Bit>,
     pub out_ready: Signal<In, Bit>,
     merge: AlignerMerge,
-    fifo: SmallFifo<AlignedBeat>,
     planner: AlignerPlanner,
     active: DFF<Bit>,
     plan: DFF<AlignerPlan>,
     taken: DFF<Bits<9>>,
     /// The job before still has a beat to flush in the cycle after its last.
     flushing: DFF<Bit>,
-    beat: Signal<Local, AlignedBeat>,
-    /// Output beats that have been promised and are not gone yet.
-    owed: DFF<Bits<5>>,
-    popped: DFF<Bit>,
-    promised: Signal<Local, Bits<5>>,
-    gone: Signal<Local, Bits<5>>,
-    room: Signal<Local, Bit>,
+    /// No output beat is held up.
+    moves: Signal<Local, Bit>,
     first: Signal<Local, Bit>,
     clash: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
@@ -84,47 +70,29 @@ pub struct Aligner {
     counted: Signal<Local, Bits<9>>,
 }
 
-impl Aligner {
-    /// With no more places than the way through needs: 8 cycles there, and 2 until a place is known to be free.
-    pub fn new() -> Self {
-        Self {
-            fifo: SmallFifo::new(4),
-            ..Self::default()
-        }
-    }
-}
-
 impl Logic for Aligner {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, active, plan, taken, flushing, owed, popped);
-        clock!(self, clock, merge, fifo, planner);
-        self.fifo.reset.next = self.reset.val();
+        dff_setup!(self, clock, active, plan, taken, flushing);
+        clock!(self, clock, merge, planner);
         self.merge.reset.next = self.reset.val();
         self.planner.reset.next = self.reset.val();
         self.planner.job.next = self.job.val();
         self.planner.job_valid.next = self.job_valid.val();
         self.job_ready.next = self.planner.job_ready.val();
 
-        // Take a beat for the job at hand. It gives two output beats at most, and there are 16 places.
-        self.room.next = self.owed.q.val() <= 14;
+        // Take a beat for the job at hand.
+        self.moves.next = !self.merge.out_valid.val() | self.out_ready.val();
         self.first.next = self.taken.q.val() == 0;
         self.clash.next = self.flushing.q.val() & self.first.val() & !self.plan.q.val().skip;
-        self.in_ready.next = self.active.q.val() & self.room.val() & !self.clash.val();
+        self.in_ready.next = self.active.q.val() & self.moves.val() & !self.clash.val();
         self.take.next =
-            self.active.q.val() & self.room.val() & !self.clash.val() & self.in_valid.val();
+            self.active.q.val() & self.moves.val() & !self.clash.val() & self.in_valid.val();
         self.counted.next = self.taken.q.val() + 1;
         self.ends.next = self.take.val() & (self.counted.val() == self.plan.q.val().beats_in);
-        self.flushing.d.next = self.ends.val() & self.plan.q.val().flush;
-        self.promised.next = 0.into();
-        if self.take.val() & !(self.first.val() & self.plan.q.val().skip) {
-            self.promised.next = 1.into();
+        if self.moves.val() {
+            self.flushing.d.next = self.ends.val() & self.plan.q.val().flush;
         }
-        if self.ends.val() & self.plan.q.val().flush {
-            self.promised.next = self.promised.val() + 1;
-        }
-        self.gone.next = bit_cast::<5, 1>(self.popped.q.val().into());
-        self.owed.d.next = self.owed.q.val() + self.promised.val() - self.gone.val();
         if self.take.val() {
             self.taken.d.next = self.counted.val();
         }
@@ -139,6 +107,7 @@ impl Logic for Aligner {
             self.taken.d.next = 0.into();
         }
 
+        self.merge.moves.next = self.moves.val();
         self.merge.in_data.next = self.in_data.val();
         self.merge.plan.next = self.plan.q.val();
         self.merge.first.next = self.first.val();
@@ -147,21 +116,13 @@ impl Logic for Aligner {
             | ((self.taken.q.val() == 1) & self.plan.q.val().skip);
         self.merge.ends.next = self.ends.val();
         self.merge.in_valid.next = self.take.val();
-        self.beat.next.data = self.merge.out_data.val();
-        self.beat.next.strobe = self.merge.out_strobe.val();
-        self.beat.next.last = self.merge.out_last.val();
-        self.fifo.write_data.next = self.beat.val();
-        self.fifo.write_enable.next = self.merge.out_valid.val();
-        self.out_data.next = self.fifo.read_data.val().data;
-        self.out_strobe.next = self.fifo.read_data.val().strobe;
-        self.out_last.next = self.fifo.read_data.val().last;
-        self.out_valid.next = self.fifo.read_valid.val();
-        self.fifo.read_ready.next = self.out_ready.val();
-        self.popped.d.next = self.fifo.read_valid.val() & self.out_ready.val() & !self.reset.val();
+        self.out_data.next = self.merge.out_data.val();
+        self.out_strobe.next = self.merge.out_strobe.val();
+        self.out_last.next = self.merge.out_last.val();
+        self.out_valid.next = self.merge.out_valid.val();
         if self.reset.val() {
             self.active.d.next = false;
             self.flushing.d.next = false;
-            self.owed.d.next = 0.into();
         }
     }
 }
@@ -245,11 +206,12 @@ impl Logic for AlignerPlanner {
     }
 }
 
-/// Turns beats and joins each with the one before. Cannot be stalled. Five cycles.
+/// Turns beats and joins each with the one before. Four cycles in which it `moves`.
 #[derive(LogicBlock, Default)]
 pub struct AlignerMerge {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    pub moves: Signal<In, Bit>,
     pub in_data: Signal<In, Bits<512>>,
     pub plan: Signal<In, AlignerPlan>,
     pub first: Signal<In, Bit>,
@@ -261,7 +223,6 @@ pub struct AlignerMerge {
     pub out_last: Signal<Out, Bit>,
     pub out_valid: Signal<Out, Bit>,
     lanes: LaneMerge,
-    mask: LaneMask,
     turned1: DFF<Bits<512>>,
     turned2: DFF<Bits<512>>,
     turned3: DFF<Bits<512>>,
@@ -287,12 +248,12 @@ pub struct AlignerMerge {
     joined_valid: DFF<Bit>,
     joined_last: DFF<Bit>,
     strobe: DFF<Bits<64>>,
-    masked_valid: DFF<Bit>,
-    masked_last: DFF<Bit>,
-    masked_strobe: DFF<Bits<64>>,
     by1: Signal<Local, Bits<512>>,
+    by2: Signal<Local, Bits<512>>,
     by4: Signal<Local, Bits<512>>,
+    by8: Signal<Local, Bits<512>>,
     by16: Signal<Local, Bits<512>>,
+    by32: Signal<Local, Bits<512>>,
     shift0: Signal<Local, Bits<6>>,
     shift1: Signal<Local, Bits<6>>,
     shift2: Signal<Local, Bits<6>>,
@@ -336,10 +297,7 @@ impl Logic for AlignerMerge {
             begins3,
             joined_valid,
             joined_last,
-            strobe,
-            masked_valid,
-            masked_last,
-            masked_strobe
+            strobe
         );
         // Three steps of two levels each.
         self.shift0.next = self.plan.val().shift;
@@ -347,43 +305,28 @@ impl Logic for AlignerMerge {
         if self.shift0.val().get_bit(0) {
             self.by1.next = (self.in_data.val() << 8) | (self.in_data.val() >> 504);
         }
-        self.turned1.d.next = self.by1.val();
+        self.by2.next = self.by1.val();
         if self.shift0.val().get_bit(1) {
-            self.turned1.d.next = (self.by1.val() << 16) | (self.by1.val() >> 496);
+            self.by2.next = (self.by1.val() << 16) | (self.by1.val() >> 496);
         }
         self.shift1.next = self.plan1.q.val().shift;
         self.by4.next = self.turned1.q.val();
         if self.shift1.val().get_bit(2) {
             self.by4.next = (self.turned1.q.val() << 32) | (self.turned1.q.val() >> 480);
         }
-        self.turned2.d.next = self.by4.val();
+        self.by8.next = self.by4.val();
         if self.shift1.val().get_bit(3) {
-            self.turned2.d.next = (self.by4.val() << 64) | (self.by4.val() >> 448);
+            self.by8.next = (self.by4.val() << 64) | (self.by4.val() >> 448);
         }
         self.shift2.next = self.plan2.q.val().shift;
         self.by16.next = self.turned2.q.val();
         if self.shift2.val().get_bit(4) {
             self.by16.next = (self.turned2.q.val() << 128) | (self.turned2.q.val() >> 384);
         }
-        self.turned3.d.next = self.by16.val();
+        self.by32.next = self.by16.val();
         if self.shift2.val().get_bit(5) {
-            self.turned3.d.next = (self.by16.val() << 256) | (self.by16.val() >> 256);
+            self.by32.next = (self.by16.val() << 256) | (self.by16.val() >> 256);
         }
-        self.plan1.d.next = self.plan.val();
-        self.plan2.d.next = self.plan1.q.val();
-        self.plan3.d.next = self.plan2.q.val();
-        self.first1.d.next = self.first.val();
-        self.first2.d.next = self.first1.q.val();
-        self.first3.d.next = self.first2.q.val();
-        self.begins1.d.next = self.begins.val();
-        self.begins2.d.next = self.begins1.q.val();
-        self.begins3.d.next = self.begins2.q.val();
-        self.ends1.d.next = self.ends.val();
-        self.ends2.d.next = self.ends1.q.val();
-        self.ends3.d.next = self.ends2.q.val();
-        self.valid1.d.next = self.in_valid.val() & !self.reset.val();
-        self.valid2.d.next = self.valid1.q.val();
-        self.valid3.d.next = self.valid2.q.val();
         // What is flushed belongs to the job before; its last beat is held.
         self.now.next = self.plan3.q.val();
         self.emit.next = self.flush.q.val()
@@ -395,18 +338,10 @@ impl Logic for AlignerMerge {
             self.opens.next = self.held_plan.q.val().single;
             self.closes.next = true;
         }
-        self.flush.d.next = self.valid3.q.val() & self.ends3.q.val() & self.plan3.q.val().flush;
-        if self.valid3.q.val() {
-            self.held.d.next = self.turned3.q.val();
-            self.held_plan.d.next = self.plan3.q.val();
-        }
         self.ones.next = 0xffff_ffff_ffff_ffff_u64.into();
         self.lanes.chosen.next = self.held.q.val();
         self.lanes.other.next = self.turned3.q.val();
         self.lanes.select.next = !(self.ones.val() << self.now.val().shift);
-        self.joined.d.next = self.lanes.merged.val();
-        self.joined_valid.d.next = self.emit.val() & !self.reset.val();
-        self.joined_last.d.next = self.closes.val();
         self.from_mask.next = self.ones.val();
         if self.opens.val() {
             self.from_mask.next = self.ones.val() << self.now.val().from;
@@ -416,16 +351,45 @@ impl Logic for AlignerMerge {
         if self.closes.val() {
             self.to_mask.next = self.ones.val() >> self.unused.val();
         }
-        self.strobe.d.next = self.from_mask.val() & self.to_mask.val();
-        self.mask.clock.next = self.clock.val();
-        self.mask.data.next = self.joined.q.val();
-        self.mask.keep.next = self.strobe.q.val();
-        self.masked_valid.d.next = self.joined_valid.q.val();
-        self.masked_last.d.next = self.joined_last.q.val();
-        self.masked_strobe.d.next = self.strobe.q.val();
-        self.out_data.next = self.mask.masked.val();
-        self.out_strobe.next = self.masked_strobe.q.val();
-        self.out_last.next = self.masked_last.q.val();
-        self.out_valid.next = self.masked_valid.q.val();
+        if self.moves.val() {
+            self.turned1.d.next = self.by2.val();
+            self.turned2.d.next = self.by8.val();
+            self.turned3.d.next = self.by32.val();
+            self.plan1.d.next = self.plan.val();
+            self.plan2.d.next = self.plan1.q.val();
+            self.plan3.d.next = self.plan2.q.val();
+            self.first1.d.next = self.first.val();
+            self.first2.d.next = self.first1.q.val();
+            self.first3.d.next = self.first2.q.val();
+            self.begins1.d.next = self.begins.val();
+            self.begins2.d.next = self.begins1.q.val();
+            self.begins3.d.next = self.begins2.q.val();
+            self.ends1.d.next = self.ends.val();
+            self.ends2.d.next = self.ends1.q.val();
+            self.ends3.d.next = self.ends2.q.val();
+            self.valid1.d.next = self.in_valid.val();
+            self.valid2.d.next = self.valid1.q.val();
+            self.valid3.d.next = self.valid2.q.val();
+            self.flush.d.next = self.valid3.q.val() & self.ends3.q.val() & self.plan3.q.val().flush;
+            if self.valid3.q.val() {
+                self.held.d.next = self.turned3.q.val();
+                self.held_plan.d.next = self.plan3.q.val();
+            }
+            self.joined.d.next = self.lanes.merged.val();
+            self.joined_valid.d.next = self.emit.val();
+            self.joined_last.d.next = self.closes.val();
+            self.strobe.d.next = self.from_mask.val() & self.to_mask.val();
+        }
+        if self.reset.val() {
+            self.valid1.d.next = false;
+            self.valid2.d.next = false;
+            self.valid3.d.next = false;
+            self.flush.d.next = false;
+            self.joined_valid.d.next = false;
+        }
+        self.out_data.next = self.joined.q.val();
+        self.out_strobe.next = self.strobe.q.val();
+        self.out_last.next = self.joined_last.q.val();
+        self.out_valid.next = self.joined_valid.q.val();
     }
 }

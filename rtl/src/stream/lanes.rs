@@ -34,6 +34,27 @@ impl Logic for LaneMask {
     }
 }
 
+/// Lanes whose `keep` bit is clear become zero. Combinational: behind a [`LaneMerge`] it costs nothing, since a LUT has room
+/// for two beats, `select` and `keep`.
+#[derive(LogicBlock, Default)]
+pub struct LaneKeep {
+    pub data: Signal<In, Bits<512>>,
+    pub keep: Signal<In, Bits<64>>,
+    pub kept: Signal<Out, Bits<512>>,
+}
+
+impl Logic for LaneKeep {
+    fn update(&mut self) {}
+
+    fn connect(&mut self) {
+        self.kept.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!("always @(*) kept = data & {};\n", spread("keep")))
+    }
+}
+
 /// Lanes whose `select` bit is set come from `chosen`, the others from `other`. Combinational.
 #[derive(LogicBlock, Default)]
 pub struct LaneMerge {

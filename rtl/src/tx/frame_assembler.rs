@@ -1,11 +1,11 @@
 //! Headers and payload become one frame.
 //!
 //! Beats of headers alone come first; then each beat of aligned payload, the first with the end of the headers in the
-//! lanes before it. Lanes behind the frame's end are zero. The stream cannot be stalled, but has gaps: while payload has
-//! not come, and one behind a frame whose CRC will need another beat. 2 cycles from payload to beat; 1 beat a cycle.
+//! lanes before it. Lanes behind the frame's end are zero: of each bit one LUT chooses and clears. The stream cannot be
+//! stalled, but has gaps while payload has not come. 1 cycle from payload to beat; 1 beat a cycle.
 
 use super::header_builder::FramePlan;
-use crate::stream::{BeatInfo, LaneMask, LaneMerge};
+use crate::stream::{BeatInfo, LaneKeep, LaneMerge};
 use rust_hdl::prelude::*;
 
 /// See the module page.
@@ -27,7 +27,7 @@ pub struct FrameAssembler {
     pub out_info: Signal<Out, BeatInfo>,
     pub out_valid: Signal<Out, Bit>,
     merge: LaneMerge,
-    mask: LaneMask,
+    cut: LaneKeep,
     active: DFF<Bit>,
     here: DFF<FramePlan>,
     count: DFF<Bits<8>>,
@@ -36,18 +36,18 @@ pub struct FrameAssembler {
     bodied: DFF<Bit>,
     /// It holds headers.
     headed: DFF<Bit>,
-    joined: DFF<Bits<512>>,
+    /// Lanes of the beat at hand that belong to the frame.
     keep: DFF<Bits<64>>,
-    joined_info: DFF<BeatInfo>,
-    joined_valid: DFF<Bit>,
-    masked_info: DFF<BeatInfo>,
-    masked_valid: DFF<Bit>,
+    out: DFF<Bits<512>>,
+    info_out: DFF<BeatInfo>,
+    valid_out: DFF<Bit>,
     sends: Signal<Local, Bit>,
     counted: Signal<Local, Bits<8>>,
     counted2: Signal<Local, Bits<8>>,
     load: Signal<Local, Bit>,
-    spills: Signal<Local, Bit>,
+    ends_next: Signal<Local, Bit>,
     unused: Signal<Local, Bits<7>>,
+    unused_loaded: Signal<Local, Bits<7>>,
     ones: Signal<Local, Bits<64>>,
     info: Signal<Local, BeatInfo>,
 }
@@ -56,33 +56,26 @@ impl Logic for FrameAssembler {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self,
-            clock,
-            active,
-            here,
-            count,
-            last,
-            bodied,
-            headed,
-            joined,
-            keep,
-            joined_info,
-            joined_valid,
-            masked_info,
-            masked_valid
+            self, clock, active, here, count, last, bodied, headed, keep, out, info_out, valid_out
         );
         self.sends.next = self.active.q.val() & (!self.bodied.q.val() | self.payload_valid.val());
         self.payload_ready.next = self.active.q.val() & self.bodied.q.val();
         self.counted.next = self.count.q.val() + 1;
         self.counted2.next = self.count.q.val() + 2;
-        // A CRC behind more than 60 bytes needs one more beat: leave it a cycle.
-        self.spills.next = self.here.q.val().last_bytes > 60;
-        self.load.next = self.plan_valid.val()
-            & (!self.active.q.val() | (self.sends.val() & self.last.q.val() & !self.spills.val()));
+        self.load.next =
+            self.plan_valid.val() & (!self.active.q.val() | (self.sends.val() & self.last.q.val()));
         self.plan_ready.next = self.load.val();
+        self.ones.next = 0xffff_ffff_ffff_ffff_u64.into();
+        self.ends_next.next = self.counted2.val() == bit_cast::<8, 7>(self.here.q.val().beats);
+        self.unused.next = !self.here.q.val().last_bytes + 65;
+        self.unused_loaded.next = !self.plan.val().last_bytes + 65;
         if self.sends.val() {
             self.count.d.next = self.counted.val();
-            self.last.d.next = self.counted2.val() == bit_cast::<8, 7>(self.here.q.val().beats);
+            self.last.d.next = self.ends_next.val();
+            self.keep.d.next = self.ones.val();
+            if self.ends_next.val() {
+                self.keep.d.next = self.ones.val() >> self.unused.val();
+            }
             self.bodied.d.next =
                 self.counted.val() >= bit_cast::<8, 2>(self.here.q.val().header_beats);
             self.headed.d.next = self.counted.val() < bit_cast::<8, 2>(self.here.q.val().rows);
@@ -94,6 +87,10 @@ impl Logic for FrameAssembler {
             self.active.d.next = true;
             self.count.d.next = 0.into();
             self.last.d.next = self.plan.val().beats == 1;
+            self.keep.d.next = self.ones.val();
+            if self.plan.val().beats == 1 {
+                self.keep.d.next = self.ones.val() >> self.unused_loaded.val();
+            }
             self.bodied.d.next = self.plan.val().header_beats == 0;
             self.headed.d.next = self.plan.val().rows != 0;
             self.here.d.next = self.plan.val();
@@ -115,24 +112,14 @@ impl Logic for FrameAssembler {
         self.info.next.error = false;
         self.info.next.plane = self.here.q.val().plane;
         self.info.next.index = self.count.q.val();
-        self.ones.next = 0xffff_ffff_ffff_ffff_u64.into();
-        self.unused.next = 0.into();
-        if self.last.q.val() {
-            self.unused.next = !self.here.q.val().last_bytes + 65;
-        }
-        self.joined.d.next = self.merge.merged.val();
-        self.keep.d.next = self.ones.val() >> self.unused.val();
-        self.joined_info.d.next = self.info.val();
-        self.joined_valid.d.next = self.sends.val() & !self.reset.val();
-
-        self.mask.clock.next = self.clock.val();
-        self.mask.data.next = self.joined.q.val();
-        self.mask.keep.next = self.keep.q.val();
-        self.masked_info.d.next = self.joined_info.q.val();
-        self.masked_valid.d.next = self.joined_valid.q.val();
-        self.out_data.next = self.mask.masked.val();
-        self.out_info.next = self.masked_info.q.val();
-        self.out_valid.next = self.masked_valid.q.val();
+        self.cut.data.next = self.merge.merged.val();
+        self.cut.keep.next = self.keep.q.val();
+        self.out.d.next = self.cut.kept.val();
+        self.info_out.d.next = self.info.val();
+        self.valid_out.d.next = self.sends.val() & !self.reset.val();
+        self.out_data.next = self.out.q.val();
+        self.out_info.next = self.info_out.q.val();
+        self.out_valid.next = self.valid_out.q.val();
         if self.reset.val() {
             self.active.d.next = false;
         }

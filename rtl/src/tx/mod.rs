@@ -5,7 +5,6 @@ pub mod ack_hold;
 pub mod ack_processor;
 pub mod ack_unpack;
 pub mod connection_turn;
-pub mod crc_insert;
 pub mod forced_queue;
 pub mod frame_assembler;
 pub mod frame_request;

@@ -44,7 +44,6 @@ impl TxBack {
     pub fn new() -> Self {
         Self {
             builder: HeaderBuilder::new(),
-            aligner: Aligner::new(),
             integrity: IntegrityTx::new(),
             ..Self::default()
         }
@@ -86,10 +85,13 @@ impl Logic for TxBack {
         for i in 0..4 {
             self.ports[i].clock.next = self.clock.val();
             self.ports[i].reset.next = self.reset.val();
-            self.ports[i].data.next = self.integrity.out_data.val();
-            self.ports[i].info.next = self.integrity.out_info.val();
-            self.ports[i].valid.next = self.integrity.out_valid.val()
-                & (self.integrity.out_info.val().plane == i.to_bits());
+            self.ports[i].data.next = self.assembler.out_data.val();
+            self.ports[i].info.next = self.assembler.out_info.val();
+            self.ports[i].valid.next = self.assembler.out_valid.val()
+                & (self.assembler.out_info.val().plane == i.to_bits());
+            self.ports[i].crc.next = self.integrity.crc.val();
+            self.ports[i].crc_valid.next =
+                self.integrity.crc_valid.val() & (self.integrity.crc_plane.val() == i.to_bits());
             self.tdata[i].next = self.ports[i].tdata.val();
             self.tkeep[i].next = self.ports[i].tkeep.val();
             self.tlast[i].next = self.ports[i].tlast.val();
