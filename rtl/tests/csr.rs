@@ -187,7 +187,7 @@ fn every_pulse_is_counted() {
                     .for_each(|(bit, sum)| *sum += now >> bit & 1);
             }
             pulses.set(0);
-            (0..70).for_each(|_| model.cycle());
+            (0..18).for_each(|_| model.cycle());
             for (bit, sum) in sums.iter().enumerate() {
                 index.set(bit);
                 model.cycle();

@@ -11,7 +11,7 @@ use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
 fn text() -> String {
-    let mut back = TxBack::new();
+    let mut back = TxBack::new(4);
     back.clock.connect();
     back.reset.connect();
     back.request.connect();

@@ -40,11 +40,12 @@ pub struct TxBack {
 }
 
 impl TxBack {
-    /// The whole back.
-    pub fn new() -> Self {
+    /// A back for `planes` of the four planes: nothing is ever sent to the others, which have no block RAM.
+    pub fn new(planes: usize) -> Self {
         Self {
             builder: HeaderBuilder::new(),
             integrity: IntegrityTx::new(),
+            ports: std::array::from_fn(|plane| TxPort::new(if plane < planes { 9 } else { 1 })),
             ..Self::default()
         }
     }

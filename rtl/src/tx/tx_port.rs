@@ -16,7 +16,7 @@ pub struct TxWord {
     pub last: Bit,
 }
 
-/// Up to 512 beats.
+/// Up to 512 beats, or a few for a plane that is not there.
 #[derive(LogicBlock, Default)]
 pub struct TxPort {
     pub clock: Signal<In, Clock>,
@@ -55,6 +55,17 @@ pub struct TxPort {
     lanes: Signal<Local, Bits<64>>,
     twice: Signal<Local, Bits<64>>,
     eight: Signal<Local, Bits<256>>,
+}
+
+impl TxPort {
+    /// A port that keeps up to `1 << depth_bits` beats.
+    pub fn new(depth_bits: usize) -> Self {
+        Self {
+            fifo: Fifo::new(depth_bits),
+            crcs: Fifo::new(depth_bits),
+            ..Self::default()
+        }
+    }
 }
 
 impl Logic for TxPort {

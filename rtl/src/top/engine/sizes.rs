@@ -113,7 +113,7 @@ impl Engine {
             send_memory: MemoryTranslation::new(configuration.key_bits, configuration.page_bits),
             read_engine: DmaRead::new(),
             frames: FrameRequest::new(connections, configuration.plane_bits()),
-            back: TxBack::new(),
+            back: TxBack::new(configuration.planes),
             processor: AckProcessor::new(
                 connections,
                 configuration.plane_bits(),
