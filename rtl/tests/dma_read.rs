@@ -7,7 +7,7 @@ use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
 fn text() -> String {
-    let mut read = DmaRead::new();
+    let mut read = DmaRead::default();
     read.clock.connect();
     read.reset.connect();
     read.command.connect();

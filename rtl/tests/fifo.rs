@@ -73,6 +73,25 @@ fn against_a_queue(model: &Model, depth: usize, latency: u64) {
 }
 
 #[test]
+fn a_fifo_that_is_not_there_is_empty() {
+    let mut fifo = TopWrap::new(Fifo::<Word>::absent());
+    fifo.uut.clock.connect();
+    fifo.uut.reset.connect();
+    fifo.uut.write_data.connect();
+    fifo.uut.write_enable.connect();
+    fifo.uut.read_ready.connect();
+    let model = model(&emit::verilog("wrap", fifo));
+    ["write_enable", "read_ready"].map(|name| model.input(name).set(1));
+    for _ in 0..5 {
+        model.eval();
+        let [valid, full, level] =
+            ["read_valid", "full", "level"].map(|name| model.output(name).get());
+        assert_eq!([valid, full, level], [0, 0, 0]);
+        model.cycle();
+    }
+}
+
+#[test]
 fn block_ram_fifo_is_a_queue() {
     against_a_queue(&model(&emitted!("fifo", Fifo, 4)), 16, 3);
 }

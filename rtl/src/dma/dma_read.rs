@@ -2,7 +2,8 @@
 //!
 //! A command lies within one 4 KiB page and becomes one burst. Beats are reserved in the destination's FIFO before the
 //! burst is asked for, so the bus is never made to wait and neither destination can block the other. The beats are
-//! whole: who asked knows the first byte's lane. 4 cycles from bus to payload, 1 to work request; 1 beat a cycle.
+//! whole: who asked knows the first byte's lane. 4 cycles from bus to payload or
+//! work request; 1 beat a cycle.
 
 use crate::bundle;
 use crate::stream::{Fifo, LEVEL_BITS, SmallFifo};
@@ -64,7 +65,8 @@ pub struct DmaRead {
     /// A beat came with an error response.
     pub read_error: Signal<Out, Bit>,
     payloads: Fifo<ReadBeat>,
-    requests: SmallFifo<Bits<256>>,
+    /// The queue of work requests lets no more than 32 be under way.
+    requests: Fifo<Bits<256>>,
     tags: SmallFifo<ReadTag>,
     address: DFF<Bits<64>>,
     length: DFF<Bits<8>>,
@@ -86,16 +88,6 @@ pub struct DmaRead {
     marked: Signal<Local, Bit>,
     payload_pop: Signal<Local, Bit>,
     request_pop: Signal<Local, Bit>,
-}
-
-impl DmaRead {
-    /// With room for 32 work requests.
-    pub fn new() -> Self {
-        Self {
-            requests: SmallFifo::new(5),
-            ..Self::default()
-        }
-    }
 }
 
 impl Logic for DmaRead {

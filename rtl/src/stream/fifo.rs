@@ -53,6 +53,15 @@ macro_rules! fifo {
                     concat!(stringify!($name), ": depth_bits is {}, must be 1..=14"),
                     depth_bits
                 );
+                Self::with_depth_bits(depth_bits)
+            }
+
+            /// In place of a FIFO that is never written: empty, and no memory.
+            pub fn absent() -> Self {
+                Self::with_depth_bits(0)
+            }
+
+            fn with_depth_bits(depth_bits: usize) -> Self {
                 Self {
                     clock: Default::default(),
                     reset: Default::default(),
@@ -85,7 +94,10 @@ macro_rules! fifo {
             }
 
             fn hdl(&self) -> Verilog {
-                Verilog::Custom($memory(D::BITS, self.depth_bits.val().to_u64()))
+                Verilog::Custom(match self.depth_bits.val().to_u64() {
+                    0 => ABSENT.to_owned(),
+                    depth_bits => $memory(D::BITS, depth_bits),
+                })
             }
         }
     };
@@ -93,6 +105,11 @@ macro_rules! fifo {
 
 fifo!(Fifo, block_memory, 9);
 fifo!(SmallFifo, lut_memory, 6);
+
+const ABSENT: &str = "always @(*) begin
+      full = 1'b0; read_valid = 1'b0; read_data = 0; level = 0;
+    end
+";
 
 /// Memory, output register of the memory (`fetched`), output register proper. Reader and writer never meet in
 /// one word: a full memory is not written.

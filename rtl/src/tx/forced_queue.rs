@@ -91,12 +91,18 @@ pub struct ForcedQueue {
 }
 
 impl ForcedQueue {
-    /// Queues of `1 << depth_bits` entries; planes from `planes` on are never named and get the least there is.
+    /// Queues of `1 << depth_bits` entries; planes from `planes` on are never named and have none.
     pub fn new(depth_bits: usize, planes: usize) -> Self {
-        let depth_of = |plane| if plane < planes { depth_bits } else { 1 };
+        let queue = |plane| {
+            if plane < planes {
+                Fifo::new(depth_bits)
+            } else {
+                Fifo::absent()
+            }
+        };
         Self {
             tails: SmallFifo::new(5),
-            queue: std::array::from_fn(|plane| Fifo::new(depth_of(plane))),
+            queue: std::array::from_fn(queue),
             marks: std::array::from_fn(|_| Watermarks::new(depth_bits)),
             ..Default::default()
         }

@@ -40,12 +40,18 @@ pub struct TxBack {
 }
 
 impl TxBack {
-    /// A back for `planes` of the four planes: nothing is ever sent to the others, which have no block RAM.
+    /// A back for `planes` of the four planes; nothing is ever sent to the others.
     pub fn new(planes: usize) -> Self {
         Self {
             builder: HeaderBuilder::new(),
             integrity: IntegrityTx::new(),
-            ports: std::array::from_fn(|plane| TxPort::new(if plane < planes { 9 } else { 1 })),
+            ports: std::array::from_fn(|plane| {
+                if plane < planes {
+                    TxPort::default()
+                } else {
+                    TxPort::absent()
+                }
+            }),
             ..Self::default()
         }
     }

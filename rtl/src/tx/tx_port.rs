@@ -16,7 +16,7 @@ pub struct TxWord {
     pub last: Bit,
 }
 
-/// Up to 512 beats, or a few for a plane that is not there.
+/// Up to 512 beats, or none for a plane that is not there.
 #[derive(LogicBlock, Default)]
 pub struct TxPort {
     pub clock: Signal<In, Clock>,
@@ -58,11 +58,11 @@ pub struct TxPort {
 }
 
 impl TxPort {
-    /// A port that keeps up to `1 << depth_bits` beats.
-    pub fn new(depth_bits: usize) -> Self {
+    /// The port of a plane that is not there: nothing is ever sent to it.
+    pub fn absent() -> Self {
         Self {
-            fifo: Fifo::new(depth_bits),
-            crcs: Fifo::new(depth_bits),
+            fifo: Fifo::absent(),
+            crcs: Fifo::absent(),
             ..Self::default()
         }
     }
