@@ -56,8 +56,12 @@ fn check_outputs(model: &Model, expected: &mut [Expected; 2]) {
     for (queue, name) in expected.iter_mut().zip(["payload", "request"]) {
         let output = |part: &str| model.output(&format!("{name}_{part}"));
         if output("valid").is_set() && model.input(&format!("{name}_ready")).is_set() {
-            let (data, last) = queue.pop_front().expect("a beat that nobody asked for");
+            let (mut data, last) = queue.pop_front().expect("a beat that nobody asked for");
             let got = output("data").bytes();
+            if name == "request" {
+                // A work request's reserved bits are not kept.
+                (data[1], data[3]) = (0, 0);
+            }
             assert_eq!(got, data[..got.len()], "{name}");
             if name == "payload" {
                 assert_eq!(output("last").is_set(), last);

@@ -58,7 +58,8 @@ pub struct DmaRead {
     pub payload_error: Signal<Out, Bit>,
     pub payload_valid: Signal<Out, Bit>,
     pub payload_ready: Signal<In, Bit>,
-    /// The first half of the beat: a work request's other half is reserved.
+    /// The first half of the beat: a work request's other half is reserved (T-6.1). Of the reserved bits in the first half, 15:8
+    /// and 31:24, nothing is kept either: they are zero.
     pub request_data: Signal<Out, Bits<256>>,
     pub request_valid: Signal<Out, Bit>,
     pub request_ready: Signal<In, Bit>,
@@ -66,7 +67,7 @@ pub struct DmaRead {
     pub read_error: Signal<Out, Bit>,
     payloads: Fifo<ReadBeat>,
     /// The queue of work requests lets no more than 32 be under way.
-    requests: Fifo<Bits<256>>,
+    requests: Fifo<Bits<240>>,
     tags: SmallFifo<ReadTag>,
     address: DFF<Bits<64>>,
     length: DFF<Bits<8>>,
@@ -86,6 +87,8 @@ pub struct DmaRead {
     beat: Signal<Local, ReadBeat>,
     to_request: Signal<Local, Bit>,
     marked: Signal<Local, Bit>,
+    kept: Signal<Local, Bits<240>>,
+    found: Signal<Local, Bits<240>>,
     payload_pop: Signal<Local, Bit>,
     request_pop: Signal<Local, Bit>,
 }
@@ -148,7 +151,10 @@ impl Logic for DmaRead {
         self.read_error.next = self.rvalid.val() & (self.rresp.val() != 0);
         self.payloads.write_data.next = self.beat.val();
         self.payloads.write_enable.next = self.rvalid.val() & !self.to_request.val();
-        self.requests.write_data.next = self.rdata.val().get_bits::<256>(0);
+        self.kept.next = (bit_cast::<240, 224>(self.rdata.val().get_bits::<224>(32)) << 16)
+            | (bit_cast::<240, 8>(self.rdata.val().get_bits::<8>(16)) << 8)
+            | bit_cast::<240, 8>(self.rdata.val().get_bits::<8>(0));
+        self.requests.write_data.next = self.kept.val();
         self.requests.write_enable.next = self.rvalid.val() & self.to_request.val();
         self.tags.read_ready.next = self.rvalid.val() & self.rlast.val();
 
@@ -157,7 +163,10 @@ impl Logic for DmaRead {
         self.payload_error.next = self.payloads.read_data.val().error;
         self.payload_valid.next = self.payloads.read_valid.val();
         self.payloads.read_ready.next = self.payload_ready.val();
-        self.request_data.next = self.requests.read_data.val();
+        self.found.next = self.requests.read_data.val();
+        self.request_data.next = (bit_cast::<256, 224>(self.found.val().get_bits::<224>(16)) << 32)
+            | (bit_cast::<256, 8>(self.found.val().get_bits::<8>(8)) << 16)
+            | bit_cast::<256, 8>(self.found.val().get_bits::<8>(0));
         self.request_valid.next = self.requests.read_valid.val();
         self.requests.read_ready.next = self.request_ready.val();
 

@@ -43,8 +43,8 @@ pub fn between_registers<B: rust_hdl::prelude::Block>(name: &str, block: B) -> S
 }
 
 /// The Verilog of an engine and of `osprey_engine_<configuration>_chip`, which needs four pins: what place and route
-/// measures, since no chip has thousands. A chain of flip-flops drives every input but clock and reset; the outputs go into
-/// flip-flops and are folded four to one, a register a step.
+/// measures, since no chip has thousands. A chain of flip-flops drives every input but clock and reset; the outputs are folded
+/// four to one, a register a step.
 pub fn on_four_pins(configuration: &Configuration) -> String {
     let mut text = verilog(configuration);
     let name = format!("osprey_engine_{}", configuration.name);
@@ -74,11 +74,10 @@ module {name}_chip(
   reg reset_in;
   reg [{0}:0] chain;
   wire [{1}:0] outputs;
-  reg [{1}:0] fold0;
+  wire [{1}:0] fold0 = outputs;
   always @(posedge clock) begin
     reset_in <= reset;
     chain <= {{chain[{2}:0], in}};
-    fold0 <= outputs;
   end
 {fold}  assign out = fold{last};
   {name} engine(

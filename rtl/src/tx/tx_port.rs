@@ -3,7 +3,7 @@
 //! A frame starts when its CRC is here, which comes last, so `tvalid` never falls inside one. The CRC is turned to its
 //! lanes already and stands in every fourth; those behind the frame's end take it. If they do not all lie in the last beat, one
 //! more beat follows, which was never kept. Room is the sender's business: each beat that leaves, that one too, is told by
-//! `freed`; beats that come without room are lost. Latency 4 cycles behind a CRC, throughput 1 beat a cycle.
+//! `freed`; beats that come without room are lost. Latency 3 cycles behind a CRC, throughput 1 beat a cycle.
 
 use crate::stream::{BeatInfo, Fifo, LaneMerge};
 use rust_hdl::prelude::*;
@@ -36,10 +36,6 @@ pub struct TxPort {
     fifo: Fifo<TxWord>,
     crcs: Fifo<Bits<32>>,
     merge: LaneMerge,
-    out: DFF<Bits<512>>,
-    keep: DFF<Bits<64>>,
-    last: DFF<Bit>,
-    valid_out: DFF<Bit>,
     /// The beat at hand is out but for the end of its CRC.
     tail: DFF<Bit>,
     word: Signal<Local, TxWord>,
@@ -52,7 +48,6 @@ pub struct TxPort {
     /// Lanes of the frame, and these with the four behind them.
     held: Signal<Local, Bits<64>>,
     longer: Signal<Local, Bits<64>>,
-    lanes: Signal<Local, Bits<64>>,
     twice: Signal<Local, Bits<64>>,
     eight: Signal<Local, Bits<256>>,
 }
@@ -71,7 +66,7 @@ impl TxPort {
 impl Logic for TxPort {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, out, keep, last, valid_out, tail);
+        dff_setup!(self, clock, tail);
         clock!(self, clock, fifo, crcs);
         self.fifo.reset.next = self.reset.val();
         self.crcs.reset.next = self.reset.val();
@@ -88,12 +83,12 @@ impl Logic for TxPort {
         self.unused.next = !self.fifo.read_data.val().bytes + 65;
         self.held.next = self.ones.val() >> self.unused.val();
         self.longer.next = (self.held.val() << 4) | 15;
-        self.lanes.next = self.longer.val();
+        self.tkeep.next = self.longer.val();
         self.spills.next =
             self.fifo.read_data.val().last & self.held.val().get_bit(60) & !self.tail.q.val();
         self.merge.select.next = self.longer.val() & !self.held.val();
         if self.tail.q.val() {
-            self.lanes.next = self.held.val() >> 60;
+            self.tkeep.next = self.held.val() >> 60;
             self.merge.select.next = self.held.val() >> 60;
         }
         self.twice.next = (bit_cast::<64, 32>(self.crcs.read_data.val()) << 32)
@@ -107,27 +102,18 @@ impl Logic for TxPort {
         self.merge.other.next = self.fifo.read_data.val().data;
 
         self.waits.next = self.fifo.read_valid.val() & self.crcs.read_valid.val();
-        self.step.next = self.waits.val() & (!self.valid_out.q.val() | self.tready.val());
+        self.step.next = self.waits.val() & self.tready.val();
         self.ends.next = self.step.val() & !self.spills.val();
         self.fifo.read_ready.next = self.ends.val();
         self.crcs.read_ready.next = self.ends.val() & self.fifo.read_data.val().last;
-        if self.tready.val() {
-            self.valid_out.d.next = false;
-        }
         if self.step.val() {
-            self.out.d.next = self.merge.merged.val();
-            self.keep.d.next = self.lanes.val();
-            self.last.d.next = self.fifo.read_data.val().last & !self.spills.val();
-            self.valid_out.d.next = true;
             self.tail.d.next = self.spills.val();
         }
         self.freed.next = self.step.val();
-        self.tdata.next = self.out.q.val();
-        self.tkeep.next = self.keep.q.val();
-        self.tlast.next = self.last.q.val();
-        self.tvalid.next = self.valid_out.q.val();
+        self.tdata.next = self.merge.merged.val();
+        self.tlast.next = self.fifo.read_data.val().last & !self.spills.val();
+        self.tvalid.next = self.waits.val();
         if self.reset.val() {
-            self.valid_out.d.next = false;
             self.tail.d.next = false;
         }
     }
