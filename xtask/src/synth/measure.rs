@@ -47,9 +47,11 @@ const BLOCK: &str = "scratchpad -set abc9.D 4000; hierarchy -top TOP; \
     setattr -mod -set keep_hierarchy 1 TOP_core; synth_ecp5 -top TOP; \
     setattr -mod -unset keep_hierarchy *; flatten; opt_clean";
 
-/// Maps an engine to the chip's cells. Enables and resets of a few flip-flops become part of their logic: a tile of eight
-/// flip-flops has few wires for either, and a thousand sets of them kept the placer from laying near what belongs together.
-const MAP: &str = "synth_ecp5 -top TOP -run begin:map_ffs; opt_clean; dfflegalize -mince 33 -minsrst 33 \
+/// Maps an engine to the chip's cells. Sums and comparisons of up to eight bits become logic instead of carry chains, whose cells
+/// must lie side by side. So do enables and resets of a few flip-flops: a tile of eight flip-flops has few wires for
+/// either, and a thousand sets of them kept the placer from laying near what belongs together.
+const MAP: &str = "synth_ecp5 -top TOP -run begin:map_gates; techmap t:$alu r:Y_WIDTH<=8 %i; \
+    synth_ecp5 -top TOP -run map_gates:map_ffs; opt_clean; dfflegalize -mince 32 -minsrst 32 \
     -cell $_DFF_?_ 01 -cell $_DFF_?P?_ r -cell $_SDFF_?P?_ r -cell $_DFFE_??_ 01 -cell $_DFFE_?P??_ r \
     -cell $_SDFFE_?P??_ r; synth_ecp5 -top TOP -run map_ffs:";
 
