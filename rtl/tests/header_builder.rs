@@ -13,7 +13,7 @@ use osprey_verilated::{Model, Record, Source, Stall, lint};
 use std::collections::VecDeque;
 
 fn source() -> Source {
-    let text = emit::verilog("header_builder", HeaderBuilder::new());
+    let text = emit::verilog("header_builder", HeaderBuilder::default());
     Source::new("header_builder", text)
 }
 
@@ -158,10 +158,13 @@ fn run(seed: u64) {
         offer.drive(&mut stall, chances[0]);
         plan_ready.set(stall.chance(chances[1]));
         job_ready.set(stall.chance(chances[2]));
-        row_ready.set(!due.is_empty());
+        model.eval();
+        let row_there = model.output("row_valid").is_set();
+        row_ready.set(row_there && !due.is_empty() && stall.chance(80));
         model.eval();
         offer.taken();
-        if let Some(row) = due.pop_front() {
+        if row_ready.is_set() {
+            let row = due.pop_front().expect("a row too many");
             assert_eq!(model.output("row").bytes()[..row.len()], row);
         }
         if model.output("plan_valid").is_set() && plan_ready.is_set() {
