@@ -13,7 +13,7 @@ use osprey_verilated::{Model, Record, Source, Stall, lint};
 use std::collections::VecDeque;
 
 fn source() -> Source {
-    let text = emit::verilog("header_builder", HeaderBuilder::default());
+    let text = emit::verilog("header_builder", HeaderBuilder::new());
     Source::new("header_builder", text)
 }
 
@@ -158,13 +158,10 @@ fn run(seed: u64) {
         offer.drive(&mut stall, chances[0]);
         plan_ready.set(stall.chance(chances[1]));
         job_ready.set(stall.chance(chances[2]));
-        model.eval();
-        let row_there = model.output("row_valid").is_set();
-        row_ready.set(row_there && !due.is_empty() && stall.chance(80));
+        row_ready.set(!due.is_empty());
         model.eval();
         offer.taken();
-        if row_ready.is_set() {
-            let row = due.pop_front().expect("a row too many");
+        if let Some(row) = due.pop_front() {
             assert_eq!(model.output("row").bytes()[..row.len()], row);
         }
         if model.output("plan_valid").is_set() && plan_ready.is_set() {

@@ -87,7 +87,7 @@ fn write_all(directory: &Path) -> std::io::Result<()> {
         forced_queue = ForcedQueue::new(9, edge.planes);
         segmenter = Segmenter::new(connections);
         frame_request = FrameRequest::new(connections, edge.plane_bits());
-        header_builder = HeaderBuilder::default();
+        header_builder = HeaderBuilder::new();
         frame_assembler = FrameAssembler::default();
         integrity_tx = IntegrityTx::new();
         tx_port = TxPort::default();

@@ -2,7 +2,7 @@
 //!
 //! Beats of headers alone come first; then each beat of aligned payload, the first with the end of the headers in the
 //! lanes before it. Lanes behind the frame's end are zero: of each bit one LUT chooses and clears. The stream cannot be
-//! stalled, but has gaps while headers or payload have not come. 1 cycle from payload to beat; 1 beat a cycle.
+//! stalled, but has gaps while payload has not come. 1 cycle from payload to beat; 1 beat a cycle.
 
 use super::header_builder::FramePlan;
 use crate::stream::{BeatInfo, LaneKeep, LaneMerge};
@@ -15,7 +15,6 @@ pub struct FrameAssembler {
     pub reset: Signal<In, Bit>,
     /// The next beat of headers.
     pub row: Signal<In, Bits<512>>,
-    pub row_valid: Signal<In, Bit>,
     pub row_ready: Signal<Out, Bit>,
     pub plan: Signal<In, FramePlan>,
     pub plan_valid: Signal<In, Bit>,
@@ -42,7 +41,6 @@ pub struct FrameAssembler {
     out: DFF<Bits<512>>,
     info_out: DFF<BeatInfo>,
     valid_out: DFF<Bit>,
-    here_is_row: Signal<Local, Bit>,
     sends: Signal<Local, Bit>,
     counted: Signal<Local, Bits<8>>,
     counted2: Signal<Local, Bits<8>>,
@@ -60,12 +58,8 @@ impl Logic for FrameAssembler {
         dff_setup!(
             self, clock, active, here, count, last, bodied, headed, keep, out, info_out, valid_out
         );
-        self.here_is_row.next = !self.headed.q.val() | self.row_valid.val();
-        self.sends.next = self.active.q.val()
-            & self.here_is_row.val()
-            & (!self.bodied.q.val() | self.payload_valid.val());
-        self.payload_ready.next =
-            self.active.q.val() & self.here_is_row.val() & self.bodied.q.val();
+        self.sends.next = self.active.q.val() & (!self.bodied.q.val() | self.payload_valid.val());
+        self.payload_ready.next = self.active.q.val() & self.bodied.q.val();
         self.counted.next = self.count.q.val() + 1;
         self.counted2.next = self.count.q.val() + 2;
         self.load.next =

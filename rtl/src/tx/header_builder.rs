@@ -2,12 +2,12 @@
 //!
 //! Ethernet without VLAN, IPv4 without options (TTL 64, do not fragment, ECN-capable), UDP without checksum, then the
 //! transport header that the request brings. Also the job for the payload's way to its lane and the numbers that the
-//! assembler needs. The job leaves early, while the frame before it is being assembled: the payload is then on its way before
-//! the assembler comes to its frame. The assembler takes the headers beat by beat out of the register that they stand in. Two
-//! cycles; a request takes as many as its headers have rows, and at least one.
+//! assembler needs. The job leaves early, while the frame waits in a short queue: the payload is then on its way before
+//! the assembler comes to its frame. The headers wait there in rows of a beat, as the assembler takes them. Four cycles; a
+//! request takes as many as its headers have rows, and at least one.
 
 use crate::bundle;
-use crate::stream::{AlignerJob, Be16};
+use crate::stream::{AlignerJob, Be16, SmallFifo};
 use rust_hdl::prelude::*;
 
 bundle! {
@@ -115,9 +115,8 @@ pub struct HeaderBuilder {
     pub request: Signal<In, FrameRequest>,
     pub request_valid: Signal<In, Bit>,
     pub request_ready: Signal<Out, Bit>,
-    /// The next beat of headers.
+    /// The next beat of headers. A frame's first is there when its plan is, the others one a cycle after.
     pub row: Signal<Out, Bits<512>>,
-    pub row_valid: Signal<Out, Bit>,
     pub row_ready: Signal<In, Bit>,
     pub plan: Signal<Out, FramePlan>,
     pub plan_valid: Signal<Out, Bit>,
@@ -126,6 +125,8 @@ pub struct HeaderBuilder {
     pub job_valid: Signal<Out, Bit>,
     pub job_ready: Signal<In, Bit>,
     sums: HeaderSums,
+    rows: SmallFifo<Bits<512>>,
+    plans: SmallFifo<FramePlan>,
     taken: DFF<FrameRequest>,
     taken_valid: DFF<Bit>,
     payload: DFF<Bits<14>>,
@@ -137,19 +138,15 @@ pub struct HeaderBuilder {
     transport: DFF<Bits<896>>,
     plan2: DFF<FramePlan>,
     plan2_valid: DFF<Bit>,
-    /// The job of the request that was taken is out; its plan has moved on.
-    job_sent: DFF<Bit>,
-    plan_sent: DFF<Bit>,
-    /// Rows of the frame at hand: how many have been given, and how many not yet.
-    given: DFF<Bits<2>>,
+    job2: DFF<AlignerJob>,
+    job2_valid: DFF<Bit>,
+    /// Rows of the frame at hand: how many have been written, and how many not yet.
+    written: DFF<Bits<2>>,
     left: DFF<Bits<2>>,
     rounded: Signal<Local, Bits<8>>,
     header_rows: Signal<Local, Bits<2>>,
     bytes: Signal<Local, Bits<1536>>,
     row_now: Signal<Local, Bits<512>>,
-    some: Signal<Local, Bit>,
-    asks: Signal<Local, Bit>,
-    plans: Signal<Local, Bit>,
     free2: Signal<Local, Bit>,
     move1: Signal<Local, Bit>,
     accepts: Signal<Local, Bit>,
@@ -162,6 +159,17 @@ pub struct HeaderBuilder {
     network_bits: Signal<Local, Bits<336>>,
     up: Signal<Local, Bits<14>>,
     rest: Signal<Local, Bits<14>>,
+}
+
+impl HeaderBuilder {
+    /// With a queue of eight frames.
+    pub fn new() -> Self {
+        Self {
+            rows: SmallFifo::new(4),
+            plans: SmallFifo::new(3),
+            ..Self::default()
+        }
+    }
 }
 
 impl Logic for HeaderBuilder {
@@ -181,36 +189,26 @@ impl Logic for HeaderBuilder {
             transport,
             plan2,
             plan2_valid,
-            job_sent,
-            plan_sent,
-            given,
+            job2,
+            job2_valid,
+            written,
             left
         );
-        // Job and plan leave as soon as they can, the headers when those of the frame before are gone; they come last.
-        self.some.next = self.payload.q.val() != 0;
-        self.asks.next = self.taken_valid.q.val() & self.some.val() & !self.job_sent.q.val();
-        self.plans.next = self.taken_valid.q.val()
-            & !self.plan_sent.q.val()
-            & (!self.plan2_valid.q.val() | self.plan_ready.val());
-        self.free2.next =
-            (self.left.q.val() == 0) | ((self.left.q.val() == 1) & self.row_ready.val());
-        self.move1.next = self.taken_valid.q.val()
-            & self.free2.val()
-            & (self.plan_sent.q.val() | self.plans.val())
-            & (!self.asks.val() | self.job_ready.val());
-        if self.asks.val() & self.job_ready.val() {
-            self.job_sent.d.next = true;
-        }
-        if self.plans.val() {
-            self.plan_sent.d.next = true;
-        }
+        clock!(self, clock, rows, plans);
+        self.rows.reset.next = self.reset.val();
+        self.plans.reset.next = self.reset.val();
+        // A frame's plan, its aligner job and its rows leave separately; all places must be free for the next. Of the
+        // 16 rows one may be on its way in.
+        self.free2.next = (!self.plan2_valid.q.val() | !self.plans.full.val())
+            & (!self.job2_valid.q.val() | self.job_ready.val())
+            & (self.left.q.val() <= 1)
+            & (self.rows.level.val() <= 12);
+        self.move1.next = self.taken_valid.q.val() & self.free2.val();
         self.accepts.next = !self.taken_valid.q.val() | self.move1.val();
         self.request_ready.next = self.accepts.val();
         self.sums.request.next = self.request.val();
         if self.accepts.val() {
             self.taken_valid.d.next = self.request_valid.val();
-            self.job_sent.d.next = false;
-            self.plan_sent.d.next = false;
             self.taken.d.next = self.request.val();
             self.payload.d.next = self.sums.payload.val();
             self.ip_length.d.next = self.sums.ip_length.val();
@@ -230,27 +228,19 @@ impl Logic for HeaderBuilder {
             + bit_cast::<16, 1>(self.folded.val().get_bits::<1>(16));
         self.up.next = self.frame_bytes.q.val() + 63;
         self.rest.next = self.frame_bytes.q.val() - 1;
-        self.rounded.next = self.header_bytes.q.val() + 63;
-        self.header_rows.next = self.rounded.val().get_bits::<2>(6);
         self.swap.next = 0.into();
-        if self.plan_ready.val() {
+        if !self.plans.full.val() {
             self.plan2_valid.d.next = false;
         }
-        if self.plans.val() {
-            self.plan2_valid.d.next = true;
-            self.plan2.d.next.rows = self.header_rows.val();
-            self.plan2.d.next.plane = self.taken.q.val().plane;
-            self.plan2.d.next.header_beats = self.header_bytes.q.val().get_bits::<2>(6);
-            if self.payload.q.val() == 0 {
-                self.plan2.d.next.header_beats = self.up.val().get_bits::<2>(6);
-            }
-            self.plan2.d.next.beats = self.up.val().get_bits::<7>(6);
-            self.plan2.d.next.last_bytes = bit_cast::<7, 6>(self.rest.val().get_bits::<6>(0)) + 1;
+        if self.job_ready.val() {
+            self.job2_valid.d.next = false;
         }
-        if self.row_ready.val() {
+        if self.left.q.val().any() {
             self.left.d.next = self.left.q.val() - 1;
-            self.given.d.next = self.given.q.val() + 1;
+            self.written.d.next = self.written.q.val() + 1;
         }
+        self.rounded.next = self.header_bytes.q.val() + 63;
+        self.header_rows.next = self.rounded.val().get_bits::<2>(6);
         if self.move1.val() {
             self.network.d.next.destination_mac = self.taken.q.val().destination_mac;
             self.network.d.next.source_mac = self.taken.q.val().source_mac;
@@ -274,30 +264,47 @@ impl Logic for HeaderBuilder {
             self.network.d.next.udp_length = self.swapped.val().into();
             self.network.d.next.udp_checksum = 0.into();
             self.transport.d.next = self.taken.q.val().transport;
+            self.plan2_valid.d.next = true;
             self.left.d.next = self.header_rows.val();
-            self.given.d.next = 0.into();
+            self.written.d.next = 0.into();
+            self.plan2.d.next.rows = self.header_rows.val();
+            self.plan2.d.next.plane = self.taken.q.val().plane;
+            self.plan2.d.next.header_beats = self.header_bytes.q.val().get_bits::<2>(6);
+            if self.payload.q.val() == 0 {
+                self.plan2.d.next.header_beats = self.up.val().get_bits::<2>(6);
+            }
+            self.plan2.d.next.beats = self.up.val().get_bits::<7>(6);
+            self.plan2.d.next.last_bytes = bit_cast::<7, 6>(self.rest.val().get_bits::<6>(0)) + 1;
+            self.job2_valid.d.next = self.payload.q.val() != 0;
+            self.job2.d.next.source = self.taken.q.val().payload_source_lane;
+            self.job2.d.next.destination = self.header_bytes.q.val().get_bits::<6>(0);
+            self.job2.d.next.length = self.payload.q.val();
         }
         self.network_bits.next = self.network.q.val().into();
         self.bytes.next = bit_cast::<1536, 336>(self.network_bits.val())
             | (bit_cast::<1536, 896>(self.transport.q.val()) << 336);
         self.row_now.next = self.bytes.val().get_bits::<512>(0);
-        if self.given.q.val() == 1 {
+        if self.written.q.val() == 1 {
             self.row_now.next = self.bytes.val().get_bits::<512>(512);
         }
-        if self.given.q.val() == 2 {
+        if self.written.q.val() == 2 {
             self.row_now.next = self.bytes.val().get_bits::<512>(1024);
         }
-        self.row.next = self.row_now.val();
-        self.row_valid.next = self.left.q.val().any();
-        self.plan.next = self.plan2.q.val();
-        self.plan_valid.next = self.plan2_valid.q.val();
-        self.job.next.source = self.taken.q.val().payload_source_lane;
-        self.job.next.destination = self.header_bytes.q.val().get_bits::<6>(0);
-        self.job.next.length = self.payload.q.val();
-        self.job_valid.next = self.asks.val();
+        self.rows.write_data.next = self.row_now.val();
+        self.rows.write_enable.next = self.left.q.val().any();
+        self.rows.read_ready.next = self.row_ready.val();
+        self.row.next = self.rows.read_data.val();
+        self.plans.write_data.next = self.plan2.q.val();
+        self.plans.write_enable.next = self.plan2_valid.q.val();
+        self.plans.read_ready.next = self.plan_ready.val();
+        self.plan.next = self.plans.read_data.val();
+        self.plan_valid.next = self.plans.read_valid.val();
+        self.job.next = self.job2.q.val();
+        self.job_valid.next = self.job2_valid.q.val();
         if self.reset.val() {
             self.taken_valid.d.next = false;
             self.plan2_valid.d.next = false;
+            self.job2_valid.d.next = false;
             self.left.d.next = 0.into();
         }
     }

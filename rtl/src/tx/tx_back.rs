@@ -43,6 +43,7 @@ impl TxBack {
     /// A back for `planes` of the four planes; nothing is ever sent to the others.
     pub fn new(planes: usize) -> Self {
         Self {
+            builder: HeaderBuilder::new(),
             integrity: IntegrityTx::new(),
             ports: std::array::from_fn(|plane| {
                 if plane < planes {
@@ -75,7 +76,6 @@ impl Logic for TxBack {
         self.aligner.in_valid.next = self.payload_valid.val();
         self.payload_ready.next = self.aligner.in_ready.val();
         self.assembler.row.next = self.builder.row.val();
-        self.assembler.row_valid.next = self.builder.row_valid.val();
         self.builder.row_ready.next = self.assembler.row_ready.val();
         self.assembler.plan.next = self.builder.plan.val();
         self.assembler.plan_valid.next = self.builder.plan_valid.val();
