@@ -55,7 +55,10 @@ impl Mac {
         };
         let rest = &frame[self.sent..];
         let here = rest.len().min(64);
-        data.set_bytes(&rest[..here]);
+        // Lanes behind the frame's end hold anything: here what stands in other places as bytes of a frame.
+        let junk = rest[..here].iter().chain(frame.iter()).rev().cycle();
+        let lanes: Vec<u8> = rest[..here].iter().chain(junk).take(64).copied().collect();
+        data.set_bytes(&lanes);
         keep.set(u64::MAX >> (64 - here));
         last.set(here == rest.len());
         user.set(*error && here == rest.len());

@@ -79,7 +79,9 @@ fn run(frames: usize, most: u64, chances: [u64; 2]) -> [u64; 3] {
         if !coming.is_empty() && stall.chance(chances[0]) {
             let beats = &coming[0].beats;
             let last = at + 1 == beats.len();
-            input("tdata").set_bytes(&beats[at]);
+            // Lanes behind the frame's end hold anything.
+            let junk = stall.bytes(64 - beats[at].len());
+            input("tdata").set_bytes(&[&beats[at][..], &junk].concat());
             input("tkeep").set(u64::MAX >> (64 - beats[at].len()));
             input("tlast").set(last);
             input("tuser").set(last && coming[0].error);

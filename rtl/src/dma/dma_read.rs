@@ -2,8 +2,8 @@
 //!
 //! A command lies within one 4 KiB page and becomes one burst. Beats are reserved in the destination's FIFO before the
 //! burst is asked for, so the bus is never made to wait and neither destination can block the other. The beats are
-//! whole: who asked knows the first byte's lane. 4 cycles from bus to payload or
-//! work request; 1 beat a cycle.
+//! whole: who asked knows the first byte's lane. 4 cycles from bus to payload or work
+//! request; 1 beat a cycle.
 
 use crate::bundle;
 use crate::stream::{Fifo, LEVEL_BITS, SmallFifo};

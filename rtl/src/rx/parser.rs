@@ -35,6 +35,7 @@ bundle! {
 pub struct Parser {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// Lanes behind the frame's end must be zero.
     pub data: Signal<In, Bits<512>>,
     pub info: Signal<In, BeatInfo>,
     pub valid: Signal<In, Bit>,

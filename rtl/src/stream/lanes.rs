@@ -2,7 +2,8 @@
 
 use rust_hdl::prelude::*;
 
-/// A register of a beat: lanes whose `keep` bit is clear become zero. That costs no logic: it is the flip-flops' reset.
+/// A register of a beat: lanes whose `keep` bit is clear become zero. In a block by itself that
+/// costs no logic: it is the flip-flops' reset. An engine's flow makes it a LUT a bit.
 #[derive(LogicBlock, Default)]
 pub struct LaneMask {
     pub clock: Signal<In, Clock>,
