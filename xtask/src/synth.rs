@@ -6,6 +6,7 @@
 
 mod floorplan;
 mod measure;
+mod output_registers;
 
 use crate::{run, setup};
 use anyhow::{Context as _, Result, bail};

@@ -1,9 +1,9 @@
 //! From a packet's numbers to its bytes: place in the message, host memory, header fields (clause T-3.4).
 //!
 //! Packet k of a message holds the bytes from k x MTU on. Each job looks up its message, has its local
-//! range translated, orders the reads and hands the rest to `frame_request`, in the same order. A local
-//! range that is refused sends nothing; it is reported as an error of the connection. 13 cycles, one
-//! packet a cycle; a packet that crosses a 4 KiB boundary orders two reads.
+//! range translated, orders the reads and hands the rest to `frame_request`, in the same order: the rest waits in a queue for
+//! the translation's verdict. A local range that is refused sends nothing; it is reported as an error of the connection. 13
+//! cycles, one packet a cycle; a packet that crosses a 4 KiB boundary orders two reads.
 
 use crate::bundle;
 use crate::dma::ReadCommand;
@@ -19,6 +19,11 @@ bundle! {
         kind: 2, pair: 17, psn: 24, epoch: 8, ordinal: 16, train: 8, ack_request: 1, resend: 1, last: 1,
         message: 16, address: 64, key: 32, length: 13, total: 32, offset: 32, source: 6,
     }
+}
+
+bundle! {
+    /// What must be known of a packet when its local range has been translated.
+    Pending { kind: 2, pair: 17, length: 13 }
 }
 
 bundle! {
@@ -59,14 +64,15 @@ pub struct Segmenter {
     mtus: Ram<Bits<4>, 12>,
     reads: SmallFifo<ReadPair>,
     queue: SmallFifo<Outgoing>,
+    /// Of the packets in `queue`, in their order: whether the local range was refused.
+    verdicts: SmallFifo<Bit>,
     take: Signal<Local, Bit>,
     /// Places in `queue` and in `reads` for jobs that were taken: given back when what lay there leaves, or when
-    /// nothing will lie there.
+    /// no read will lie there.
     packets_owed: DFF<Bits<5>>,
     reads_owed: DFF<Bits<5>>,
     taken: Signal<Local, Bits<5>>,
     packet_gone: Signal<Local, Bits<5>>,
-    packet_dropped: Signal<Local, Bits<5>>,
     read_gone: Signal<Local, Bits<5>>,
     read_dropped: Signal<Local, Bits<5>>,
     read_leaves: Signal<Local, Bit>,
@@ -88,12 +94,14 @@ pub struct Segmenter {
     mtu3: DFF<Bits<13>>,
     one13: Signal<Local, Bits<13>>,
     length3: Signal<Local, Bits<13>>,
-    part4: [DFF<Outgoing>; 9],
+    part4: DFF<Outgoing>,
+    pending4: Signal<Local, Pending>,
+    pending: [DFF<Pending>; 8],
     valid4: [DFF<Bit>; 9],
     local4: DFF<Bits<64>>,
     key4: DFF<Bits<32>>,
     remote4: Signal<Local, Bits<64>>,
-    now: Signal<Local, Outgoing>,
+    now: Signal<Local, Pending>,
     now_valid: Signal<Local, Bit>,
     lane: Signal<Local, Bits<64>>,
     bad: Signal<Local, Bit>,
@@ -104,6 +112,7 @@ pub struct Segmenter {
     pair12: Signal<Local, Bits<17>>,
     second: DFF<Bit>,
     two: Signal<Local, Bit>,
+    leaves: Signal<Local, Bit>,
 }
 
 impl Segmenter {
@@ -115,6 +124,7 @@ impl Segmenter {
             mtus: Ram::new(connection_bits),
             reads: SmallFifo::new(4),
             queue: SmallFifo::new(4),
+            verdicts: SmallFifo::new(4),
             ..Default::default()
         }
     }
@@ -133,6 +143,7 @@ impl Logic for Segmenter {
             message2,
             shift2,
             part3,
+            part4,
             valid3,
             left3,
             local3,
@@ -144,10 +155,11 @@ impl Logic for Segmenter {
             packets_owed,
             reads_owed
         );
-        clock!(self, clock, jobs, messages, mtus, reads, queue);
+        clock!(self, clock, jobs, messages, mtus, reads, queue, verdicts);
         self.jobs.reset.next = self.reset.val();
         self.reads.reset.next = self.reset.val();
         self.queue.reset.next = self.reset.val();
+        self.verdicts.reset.next = self.reset.val();
         self.jobs.write_data.next = self.job.val();
         self.jobs.write_enable.next = self.job_valid.val();
         self.job_room.next = self.jobs.level.val() < 16;
@@ -211,40 +223,50 @@ impl Logic for Segmenter {
         // How long it is.
         self.length3.next = self.mtu3.q.val();
         self.lane.next = self.local3.q.val();
-        for i in 0..9 {
-            self.part4[i].clock.next = self.clock.val();
-            self.valid4[i].clock.next = self.clock.val();
-        }
-        for i in 0..8 {
-            self.part4[i + 1].d.next = self.part4[i].q.val();
-            self.valid4[i + 1].d.next = self.valid4[i].q.val() & !self.reset.val();
-        }
-        self.part4[0].d.next = self.part3.q.val();
-        self.part4[0].d.next.last = 0.into();
+        self.part4.d.next = self.part3.q.val();
+        self.part4.d.next.last = 0.into();
         if (self.left3.q.val() <= bit_cast::<32, 13>(self.mtu3.q.val()))
             | (self.part3.q.val().kind == 2)
         {
             self.length3.next = bit_cast::<13, 32>(self.left3.q.val());
-            self.part4[0].d.next.last = 1.into();
+            self.part4.d.next.last = 1.into();
         }
         if self.part3.q.val().kind == 1 {
             self.length3.next = 0.into();
         }
-        self.part4[0].d.next.length = self.length3.val();
+        self.part4.d.next.length = self.length3.val();
         self.remote4.next = self.part3.q.val().address;
-        self.part4[0].d.next.address =
+        self.part4.d.next.address =
             self.remote4.val() + bit_cast::<64, 32>(self.part3.q.val().offset);
-        self.part4[0].d.next.source = self.lane.val().get_bits::<6>(0);
+        self.part4.d.next.source = self.lane.val().get_bits::<6>(0);
         self.valid4[0].d.next = self.valid3.q.val() & !self.reset.val();
         self.local4.d.next = self.local3.q.val();
         self.key4.d.next = self.key3.q.val();
         self.request.next.key = self.key4.q.val();
         self.request.next.address = self.local4.q.val();
-        self.request.next.length = self.part4[0].q.val().length;
+        self.request.next.length = self.part4.q.val().length;
         self.request.next.remote = 0.into();
 
+        // While it is translated.
+        self.queue.write_data.next = self.part4.q.val();
+        self.queue.write_enable.next = self.valid4[0].q.val();
+        self.pending4.next.kind = self.part4.q.val().kind;
+        self.pending4.next.pair = self.part4.q.val().pair;
+        self.pending4.next.length = self.part4.q.val().length;
+        for i in 0..9 {
+            self.valid4[i].clock.next = self.clock.val();
+        }
+        for i in 0..8 {
+            self.pending[i].clock.next = self.clock.val();
+            self.valid4[i + 1].d.next = self.valid4[i].q.val() & !self.reset.val();
+        }
+        self.pending[0].d.next = self.pending4.val();
+        for i in 0..7 {
+            self.pending[i + 1].d.next = self.pending[i].q.val();
+        }
+
         // The answer: reads and packet, or nothing at all.
-        self.now.next = self.part4[8].q.val();
+        self.now.next = self.pending[7].q.val();
         self.now_valid.next = self.valid4[8].q.val();
         self.bad.next = (self.now.val().kind != 1)
             & (self.translated.val().bad_key.any() | self.translated.val().out_of_bounds.any());
@@ -255,8 +277,8 @@ impl Logic for Segmenter {
         self.reads.write_data.next.length1 =
             self.translated.val().length - self.translated.val().length0;
         self.reads.write_enable.next = self.wants.val();
-        self.queue.write_data.next = self.now.val();
-        self.queue.write_enable.next = self.now_valid.val() & !self.bad.val();
+        self.verdicts.write_data.next = self.bad.val();
+        self.verdicts.write_enable.next = self.now_valid.val();
         self.pair12.next = self.now.val().pair;
         self.refused_connection.next = self.pair12.val().get_bits::<12>(5);
         self.refused_valid.next = self.now_valid.val() & self.bad.val();
@@ -293,20 +315,19 @@ impl Logic for Segmenter {
             self.second.d.next = !self.second.q.val() & self.two.val();
         }
         self.outgoing.next = self.queue.read_data.val();
-        self.outgoing_valid.next = self.queue.read_valid.val();
-        self.queue.read_ready.next = self.outgoing_ready.val();
+        self.outgoing_valid.next = self.verdicts.read_valid.val() & !self.verdicts.read_data.val();
+        self.leaves.next = self.verdicts.read_valid.val()
+            & (self.verdicts.read_data.val() | self.outgoing_ready.val());
+        self.queue.read_ready.next = self.leaves.val();
+        self.verdicts.read_ready.next = self.leaves.val();
 
         self.taken.next = 0.into();
         if self.take.val() {
             self.taken.next = 1.into();
         }
         self.packet_gone.next = 0.into();
-        if self.queue.read_valid.val() & self.outgoing_ready.val() {
+        if self.leaves.val() {
             self.packet_gone.next = 1.into();
-        }
-        self.packet_dropped.next = 0.into();
-        if self.now_valid.val() & self.bad.val() {
-            self.packet_dropped.next = 1.into();
         }
         self.read_gone.next = 0.into();
         if self.read_leaves.val() {
@@ -316,9 +337,8 @@ impl Logic for Segmenter {
         if self.now_valid.val() & !self.wants.val() {
             self.read_dropped.next = 1.into();
         }
-        self.packets_owed.d.next = self.packets_owed.q.val() + self.taken.val()
-            - self.packet_gone.val()
-            - self.packet_dropped.val();
+        self.packets_owed.d.next =
+            self.packets_owed.q.val() + self.taken.val() - self.packet_gone.val();
         self.reads_owed.d.next = self.reads_owed.q.val() + self.taken.val()
             - self.read_gone.val()
             - self.read_dropped.val();

@@ -156,7 +156,8 @@ fn last_net(cells: &Cells) -> u64 {
     nets.flatten().filter_map(Value::as_u64).max().unwrap_or(0)
 }
 
-type Cells = serde_json::Map<String, Value>;
+/// Cells of a module, by name.
+pub type Cells = serde_json::Map<String, Value>;
 
 /// Takes away what kept places free while the netlist was placed, and the nets that it drove.
 pub fn remove_spacers(netlist: &mut Value) -> Result<()> {
@@ -207,7 +208,7 @@ fn top_module(netlist: &mut Value) -> Result<&mut Value> {
 }
 
 /// The cells of the top module.
-fn top_cells(netlist: &mut Value) -> Result<&mut Cells> {
+pub fn top_cells(netlist: &mut Value) -> Result<&mut Cells> {
     top_module(netlist)?["cells"]
         .as_object_mut()
         .context(NO_CELLS)

@@ -5,6 +5,7 @@
 //! and goes on where it was. Does not judge the figures.
 
 use super::floorplan::{Floorplan, remove_spacers};
+use super::output_registers;
 use crate::run;
 use anyhow::{Context as _, Result, bail};
 use sha2::{Digest as _, Sha256};
@@ -62,6 +63,9 @@ const ENGINE: &str = "scratchpad -set abc9.D 4000; hierarchy -top TOP; \
     proc; flatten; opt_hier; opt; opt_hier; opt; opt_hier; opt -full; MAP; \
     setattr -mod -unset keep_hierarchy *; flatten; opt_clean";
 
+/// Name in `stat` of flip-flops that went into block RAMs after they were counted.
+const ABSORBED: &str = "TRELLIS_FF_in_DP16KD";
+
 /// What the tools say of one block.
 pub struct Figures {
     /// The block's module.
@@ -112,7 +116,7 @@ pub fn measure(folder: &Path, name: &str, area_only: bool) -> Result<Figures> {
         name: name.to_owned(),
         lut: count("LUT4") + 4 * count("TRELLIS_DPR16X4"),
         carry: count("CCU2C"),
-        ff: count("TRELLIS_FF"),
+        ff: count("TRELLIS_FF") - count(ABSORBED),
         ram: count("DP16KD"),
         megahertz,
     })
@@ -158,8 +162,8 @@ fn floorplan(name: &str) -> Result<String> {
     std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))
 }
 
-/// Maps the block: `mapped.json` for place and route, with its block RAMs placed by `plan`, and the counts of its cells to
-/// `stat`.
+/// Maps the block: `mapped.json` for place and route, and the counts of its cells to `stat`. With a `plan`, block RAMs take the
+/// registers behind them and are placed by it.
 fn synthesise(kept: &Path, flow: &str, plan: &str, stat: &Path) -> Result<()> {
     let mapped = part(&kept.join("mapped.json"));
     let script = format!(
@@ -172,8 +176,15 @@ fn synthesise(kept: &Path, flow: &str, plan: &str, stat: &Path) -> Result<()> {
         bail!("yosys failed in {}:\n{}", kept.display(), tail(&text));
     }
     if !plan.is_empty() {
-        edit(&mapped, |netlist| Floorplan::parse(plan)?.apply(netlist))
-            .context("the floorplan in constraints/ does not suit the engine")?;
+        let mut absorbed = 0;
+        edit(&mapped, |netlist| {
+            absorbed = output_registers::absorb(netlist)?;
+            let plan = Floorplan::parse(plan)?;
+            plan.apply(netlist)
+                .context("the floorplan in constraints/ does not suit the engine")
+        })?;
+        let counts = std::fs::read_to_string(stat)? + &format!("{absorbed} {ABSORBED}\n");
+        std::fs::write(stat, counts)?;
     }
     std::fs::rename(&mapped, kept.join("mapped.json"))?;
     Ok(())
