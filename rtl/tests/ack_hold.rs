@@ -2,23 +2,92 @@
 
 use osprey_rtl::emit;
 use osprey_rtl::tx::ack_hold::AckHold;
-use osprey_verilated::{Model, Source, Stall, lint};
+use osprey_verilated::{Model, Port, Source, Stall, lint};
 use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
-const FRAME_BYTES: usize = 98;
+const BLOCK_BYTES: usize = 24;
 
 fn text() -> String {
     let mut hold = AckHold::new();
     hold.clock.connect();
     hold.reset.connect();
+    hold.block.connect();
+    hold.block_valid.connect();
     hold.frame.connect();
     hold.frame_valid.connect();
     hold.issued.connect();
     hold.done.connect();
     hold.mark.connect();
     hold.out_ready.connect();
+    hold.out_block_ready.connect();
     emit::verilog("ack_hold", hold)
+}
+
+/// An ACK: its pair, its blocks, and the count of writes ordered before it.
+#[derive(Clone, Default)]
+struct Ack {
+    pair: u64,
+    blocks: VecDeque<Vec<u8>>,
+    after: u32,
+}
+
+impl Ack {
+    /// Pair and count as they lie in the record.
+    fn frame(&self, blocks: usize) -> u64 {
+        (blocks as u64) << 17 | self.pair
+    }
+}
+
+/// Gives ACKs block by block once there is room, then the frame.
+struct Giver {
+    ports: [Port; 4],
+    room: Port,
+    /// What is being given: the whole, and blocks that are left.
+    now: Option<(Ack, VecDeque<Vec<u8>>)>,
+    was_full: bool,
+}
+
+impl Giver {
+    fn new(model: &Model) -> Self {
+        let ports = ["block", "block_valid", "frame", "frame_valid"];
+        Self {
+            ports: ports.map(|name| model.input(name)),
+            room: model.output("room"),
+            now: None,
+            was_full: false,
+        }
+    }
+
+    /// Drives one cycle; the ACK whose frame is given in it.
+    fn drive(&mut self, stall: &mut Stall, chance: u64, issued: u32) -> Option<Ack> {
+        let [block, block_valid, frame, frame_valid] = &self.ports;
+        block_valid.set(0);
+        frame_valid.set(0);
+        self.was_full |= !self.room.is_set();
+        if self.now.is_none() && self.room.is_set() && stall.chance(chance) {
+            let blocks: VecDeque<_> = (0..=stall.below(4))
+                .map(|_| stall.bytes(BLOCK_BYTES))
+                .collect();
+            let pair = stall.below(1 << 17);
+            let ack = Ack {
+                pair,
+                blocks: blocks.clone(),
+                after: 0,
+            };
+            self.now = Some((ack, blocks));
+        }
+        let (ack, left) = self.now.as_mut()?;
+        if let Some(next) = left.pop_front() {
+            block.set_bytes(&next);
+            block_valid.set(1);
+            return None;
+        }
+        ack.after = issued;
+        frame.set(ack.frame(ack.blocks.len()));
+        frame_valid.set(1);
+        self.now.take().map(|(ack, _)| ack)
+    }
 }
 
 /// Chances in percent of an ACK, of an order, of an answer, and of room behind.
@@ -26,8 +95,10 @@ fn run(chances: [u64; 4], start: u32) {
     let model = Model::build(&Source::new("ack_hold", text())).unwrap();
     model.reset();
     let mut stall = Stall::new(17);
-    let (mut issued, mut done, mut passed, mut full) = (start, start, 0, false);
-    let mut held: VecDeque<(Vec<u8>, u32)> = VecDeque::new();
+    let mut giver = Giver::new(&model);
+    let (mut issued, mut done, mut passed) = (start, start, 0);
+    let mut held: VecDeque<Ack> = VecDeque::new();
+    let mut taken = Ack::default();
     while passed < 3000 {
         assert!(model.cycles() < 500_000, "hangs");
         let under_way = issued.wrapping_sub(done);
@@ -37,34 +108,37 @@ fn run(chances: [u64; 4], start: u32) {
         }
         model.input("issued").set(issued);
         model.input("done").set(done);
-        let (offers, takes) = (stall.chance(chances[0]), stall.chance(chances[3]));
-        let mut frame = stall.bytes(FRAME_BYTES);
-        frame[FRAME_BYTES - 1] &= 15;
-        model.input("frame").set_bytes(&frame);
-        model.input("frame_valid").set(offers);
+        model.eval();
+        let given = giver.drive(&mut stall, chances[0], issued);
+        let takes = taken.blocks.is_empty() && stall.chance(chances[3]);
         model.input("out_ready").set(takes);
         model.eval();
         if model.output("out_valid").is_set() {
-            let (expected, after) = held.front().expect("an ACK from nowhere");
+            let ack = held.front().expect("an ACK from nowhere");
+            let after = ack.after;
             assert!(
-                done.wrapping_sub(*after) < 1 << 31,
+                done.wrapping_sub(after) < 1 << 31,
                 "left after {done}, not {after}"
             );
             if takes {
-                assert_eq!(model.output("out").bytes()[..FRAME_BYTES], *expected);
-                held.pop_front();
+                let frame = ack.frame(ack.blocks.len());
+                assert_eq!(model.output("out").get(), frame);
+                taken = held.pop_front().expect("it is there");
                 passed += 1;
             }
-        } else if let Some((_, after)) = held.front() {
-            assert_ne!(done, *after, "held for nothing");
+        } else if let Some(ack) = held.front() {
+            assert_ne!(done, ack.after, "held for nothing");
         }
-        if offers && model.output("frame_ready").is_set() {
-            held.push_back((frame, issued));
+        let next = !taken.blocks.is_empty() && stall.chance(90);
+        model.input("out_block_ready").set(next);
+        if next {
+            let block = taken.blocks.pop_front().expect("one is left");
+            assert_eq!(model.output("out_block").bytes()[..BLOCK_BYTES], block);
         }
-        full |= !model.output("frame_ready").is_set();
+        held.extend(given);
         model.cycle();
     }
-    assert!(full || chances[0] < 50, "never full");
+    assert!(giver.was_full || chances[0] < 50, "never full");
 }
 
 #[test]

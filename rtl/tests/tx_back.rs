@@ -287,7 +287,8 @@ fn the_rate_that_the_design_asks_for() {
         .collect();
     let cycles = run(&model, &mut stall, cases, [100, 100, 100]);
     println!("200 ACKs: {cycles} cycles");
-    assert!(cycles <= 3 * 200);
+    // One in 3 cycles, as `frame_request` gives them, and the way through.
+    assert!(cycles <= 3 * 200 + 20);
     let single = run(
         &model,
         &mut stall,

@@ -8,5 +8,6 @@ mod write_plan;
 
 pub use dma_read::{DmaRead, ReadCommand};
 pub use dma_write::{DmaWrite, FrameRoute, WriteRecord};
+pub use memory_translation::MemoryTranslation;
 pub use write_bus::WriteBus;
 pub use write_plan::{WritePlan, WritePlanner};

@@ -21,10 +21,14 @@ mod rx_port;
 mod udp_fields;
 mod verdict;
 
+pub use classifier::Classifier;
 pub use drop_reason::DropReason;
 pub use frame_buffer::{FrameBuffer, FrameInfo};
 pub use integrity_rx::IntegrityRx;
+pub use message_table::MessageTable;
 pub use parser::{ParsedFrame, Parser};
+pub use path_sequence::PathSequence;
+pub use placement::Placement;
 pub use rx_arbiter::RxArbiter;
 pub use rx_front::RxFront;
 pub use rx_port::{FRAME_BEATS_MAX, PortWord, RxPort};

@@ -4,15 +4,9 @@
 //! `placement` -> `dma_write` -> `message_table`, which tell `ack_generator`. Transmit side: `work_queue` ->
 //! `spray_scheduler` -> `segmenter` -> `frame_request` -> `tx_back`, with `ack_processor`, `prober`, `forced_queue` for losses.
 
-use crate::csr::{
-    clear_sequencer::ClearSequencer, counters::Counters, csr_port::CsrPort,
-    path_telemetry::PathTelemetry, registers::Registers, table_router::TableRouter,
-};
-use crate::dma::{DmaRead, DmaWrite, memory_translation::MemoryTranslation};
-use crate::rx::{
-    RxFront, classifier::Classifier, message_table::MessageTable, path_sequence::PathSequence,
-    placement::Placement,
-};
+use crate::csr::{ClearSequencer, Counters, CsrPort, PathTelemetry, Registers, TableRouter};
+use crate::dma::{DmaRead, DmaWrite, MemoryTranslation};
+use crate::rx::{Classifier, MessageTable, PathSequence, Placement, RxFront};
 use crate::stream::SmallFifo;
 use crate::top::{events::Events, notices::Notices};
 use crate::tx::ack_processor::{AckProcessor, AckedPacket};
@@ -297,13 +291,17 @@ impl Logic for Engine {
         self.acks.read_state.next = self.window.read_state.val();
         self.ack_hold.frame.next = self.acks.frame.val();
         self.ack_hold.frame_valid.next = self.acks.frame_valid.val();
-        self.acks.frame_ready.next = self.ack_hold.frame_ready.val();
+        self.ack_hold.block.next = self.acks.block.val();
+        self.ack_hold.block_valid.next = self.acks.block_valid.val();
+        self.acks.room.next = self.ack_hold.room.val();
         self.ack_hold.mark.next = self.clears.mark.val();
         self.clears.mark_gone.next = self.ack_hold.mark_gone.val();
         self.ack_hold.issued.next = self.messages.issued.val();
         self.ack_hold.done.next = self.messages.done.val();
         self.frames.ack.next = self.ack_hold.out.val();
         self.frames.ack_frame_valid.next = self.ack_hold.out_valid.val();
+        self.frames.ack_block.next = self.ack_hold.out_block.val();
+        self.ack_hold.out_block_ready.next = self.frames.ack_block_ready.val();
         self.ack_hold.out_ready.next = self.frames.ack_frame_ready.val();
 
         // ACKs from the peer.

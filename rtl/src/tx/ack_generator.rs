@@ -8,8 +8,8 @@
 //! being gathered, so that none of before follows.
 //!
 //! Three stages on the word, one operation a cycle unless the same word is in flight. A frame with n
-//! blocks leaves n + 3 cycles after it is due. It knows nothing of addresses: those are put in front by
-//! `frame_request`.
+//! blocks leaves n + 3 cycles after it is due: first its blocks, one a cycle, then the frame itself. It knows nothing of
+//! addresses: those are put in front by `frame_request`.
 
 use crate::bundle;
 use crate::rx::path_sequence::{AckEvent, PathReceiveState};
@@ -32,8 +32,8 @@ bundle! {
 }
 
 bundle! {
-    /// An ACK to be sent: 1 to 4 blocks, the first in the low bits.
-    AckFrame { pair: 17, count: 3, block0: 192, block1: 192, block2: 192, block3: 192 }
+    /// An ACK to be sent: 1 to 4 blocks, which come before it.
+    AckFrame { pair: 17, count: 3 }
 }
 
 bundle! {
@@ -69,9 +69,13 @@ pub struct AckGenerator {
     pub clear_ready: Signal<Out, Bit>,
     pub read_pair: Signal<Out, Bits<17>>,
     pub read_state: Signal<In, PathReceiveState>,
+    /// There is room for a frame and four blocks.
+    pub room: Signal<In, Bit>,
+    pub block: Signal<Out, AckBlockWire>,
+    pub block_valid: Signal<Out, Bit>,
+    /// Its blocks have all been given.
     pub frame: Signal<Out, AckFrame>,
     pub frame_valid: Signal<Out, Bit>,
-    pub frame_ready: Signal<In, Bit>,
 
     events: SmallFifo<AckEvent>,
     completes: SmallFifo<Bits<17>>,
@@ -114,7 +118,7 @@ pub struct AckGenerator {
     base: Signal<Local, Bits<17>>,
     low3: Signal<Local, Bits<17>>,
     capture: DFF<Bit>,
-    capture_at: DFF<Bits<3>>,
+    reads: Signal<Local, Bit>,
     capture_path: DFF<Bits<8>>,
     path8: Signal<Local, Bits<8>>,
     newest: Signal<Local, Bits<16>>,
@@ -124,9 +128,6 @@ pub struct AckGenerator {
     state_marked: Signal<Local, Bits<16>>,
     state_received: Signal<Local, Bits<16>>,
     state_vector: Signal<Local, Bits<64>>,
-    bytes: Signal<Local, AckBlockWire>,
-    position: Signal<Local, Bits<3>>,
-    block: [DFF<AckBlockWire>; 4],
 }
 
 impl AckGenerator {
@@ -161,7 +162,6 @@ impl Logic for AckGenerator {
             rotate,
             count,
             capture,
-            capture_at,
             capture_path
         );
         clock!(self, clock, events, completes, due, words);
@@ -320,8 +320,10 @@ impl Logic for AckGenerator {
         self.path8.next = bit_cast::<8, 17>(self.read_pair.val()) & 0x1f;
         self.mask_next.next = self.mask.q.val() ^ self.lowest.val();
         self.count_next.next = self.count.q.val() + 1;
-        self.capture.d.next = false;
-        self.capture_at.d.next = self.count.q.val();
+        // The first block waits until there is room for all.
+        self.reads.next =
+            (self.gather.q.val() == Gather::Read) & (self.room.val() | (self.count.q.val() != 0));
+        self.capture.d.next = self.reads.val();
         self.capture_path.d.next = self.path8.val();
         match self.gather.q.val() {
             Gather::Idle => {
@@ -337,26 +339,25 @@ impl Logic for AckGenerator {
                 }
             }
             Gather::Read => {
-                self.capture.d.next = true;
-                if self.count.q.val() == 0 {
-                    self.rotate.d.next = self.return_path.val();
-                }
-                self.mask.d.next = self.mask_next.val();
-                self.count.d.next = self.count_next.val();
-                if !self.mask_next.val().any() | (self.count_next.val() == 4) {
-                    self.gather.d.next = Gather::Last;
+                if self.reads.val() {
+                    if self.count.q.val() == 0 {
+                        self.rotate.d.next = self.return_path.val();
+                    }
+                    self.mask.d.next = self.mask_next.val();
+                    self.count.d.next = self.count_next.val();
+                    if !self.mask_next.val().any() | (self.count_next.val() == 4) {
+                        self.gather.d.next = Gather::Last;
+                    }
                 }
             }
             Gather::Last => {
                 self.gather.d.next = Gather::Send;
             }
             Gather::Send => {
-                if self.frame_ready.val() {
-                    self.count.d.next = 0.into();
-                    self.gather.d.next = Gather::Idle;
-                    if self.mask.q.val().any() {
-                        self.gather.d.next = Gather::Read;
-                    }
+                self.count.d.next = 0.into();
+                self.gather.d.next = Gather::Idle;
+                if self.mask.q.val().any() {
+                    self.gather.d.next = Gather::Read;
                 }
             }
             _ => {
@@ -372,45 +373,34 @@ impl Logic for AckGenerator {
         self.state_marked.next = self.read_state.val().marked;
         self.state_received.next = self.read_state.val().received;
         self.state_vector.next = self.read_state.val().vector;
-        self.bytes.next.path = self.capture_path.q.val();
-        self.bytes.next.epoch = self.read_state.val().epoch;
-        self.bytes.next.cumulative2 = self.state_cumulative.val().get_bits::<8>(16);
-        self.bytes.next.cumulative1 = self.state_cumulative.val().get_bits::<8>(8);
-        self.bytes.next.cumulative0 = self.state_cumulative.val().get_bits::<8>(0);
-        self.bytes.next.flags = 0.into();
-        self.bytes.next.ordinal1 = self.newest.val().get_bits::<8>(8);
-        self.bytes.next.ordinal0 = self.newest.val().get_bits::<8>(0);
-        self.bytes.next.echo1 = self.state_echo.val().get_bits::<8>(8);
-        self.bytes.next.echo0 = self.state_echo.val().get_bits::<8>(0);
-        self.bytes.next.delay1 = self.held.val().get_bits::<8>(8);
-        self.bytes.next.delay0 = self.held.val().get_bits::<8>(0);
-        self.bytes.next.marked1 = self.state_marked.val().get_bits::<8>(8);
-        self.bytes.next.marked0 = self.state_marked.val().get_bits::<8>(0);
-        self.bytes.next.received1 = self.state_received.val().get_bits::<8>(8);
-        self.bytes.next.received0 = self.state_received.val().get_bits::<8>(0);
-        self.bytes.next.vector7 = self.state_vector.val().get_bits::<8>(56);
-        self.bytes.next.vector6 = self.state_vector.val().get_bits::<8>(48);
-        self.bytes.next.vector5 = self.state_vector.val().get_bits::<8>(40);
-        self.bytes.next.vector4 = self.state_vector.val().get_bits::<8>(32);
-        self.bytes.next.vector3 = self.state_vector.val().get_bits::<8>(24);
-        self.bytes.next.vector2 = self.state_vector.val().get_bits::<8>(16);
-        self.bytes.next.vector1 = self.state_vector.val().get_bits::<8>(8);
-        self.bytes.next.vector0 = self.state_vector.val().get_bits::<8>(0);
-        for i in 0..4 {
-            self.block[i].clock.next = self.clock.val();
-            self.block[i].d.next = self.block[i].q.val();
-            self.position.next = i.to_bits();
-            if self.capture.q.val() & (self.capture_at.q.val() == self.position.val()) {
-                self.block[i].d.next = self.bytes.val();
-            }
-        }
+        self.block.next.path = self.capture_path.q.val();
+        self.block.next.epoch = self.read_state.val().epoch;
+        self.block.next.cumulative2 = self.state_cumulative.val().get_bits::<8>(16);
+        self.block.next.cumulative1 = self.state_cumulative.val().get_bits::<8>(8);
+        self.block.next.cumulative0 = self.state_cumulative.val().get_bits::<8>(0);
+        self.block.next.flags = 0.into();
+        self.block.next.ordinal1 = self.newest.val().get_bits::<8>(8);
+        self.block.next.ordinal0 = self.newest.val().get_bits::<8>(0);
+        self.block.next.echo1 = self.state_echo.val().get_bits::<8>(8);
+        self.block.next.echo0 = self.state_echo.val().get_bits::<8>(0);
+        self.block.next.delay1 = self.held.val().get_bits::<8>(8);
+        self.block.next.delay0 = self.held.val().get_bits::<8>(0);
+        self.block.next.marked1 = self.state_marked.val().get_bits::<8>(8);
+        self.block.next.marked0 = self.state_marked.val().get_bits::<8>(0);
+        self.block.next.received1 = self.state_received.val().get_bits::<8>(8);
+        self.block.next.received0 = self.state_received.val().get_bits::<8>(0);
+        self.block.next.vector7 = self.state_vector.val().get_bits::<8>(56);
+        self.block.next.vector6 = self.state_vector.val().get_bits::<8>(48);
+        self.block.next.vector5 = self.state_vector.val().get_bits::<8>(40);
+        self.block.next.vector4 = self.state_vector.val().get_bits::<8>(32);
+        self.block.next.vector3 = self.state_vector.val().get_bits::<8>(24);
+        self.block.next.vector2 = self.state_vector.val().get_bits::<8>(16);
+        self.block.next.vector1 = self.state_vector.val().get_bits::<8>(8);
+        self.block.next.vector0 = self.state_vector.val().get_bits::<8>(0);
+        self.block_valid.next = self.capture.q.val();
         self.low3.next = bit_cast::<17, 3>(self.rotate.q.val());
         self.frame.next.pair = self.base.val() | self.low3.val();
         self.frame.next.count = self.count.q.val();
-        self.frame.next.block0 = self.block[0].q.val().into();
-        self.frame.next.block1 = self.block[1].q.val().into();
-        self.frame.next.block2 = self.block[2].q.val().into();
-        self.frame.next.block3 = self.block[3].q.val().into();
         self.frame_valid.next = self.gather.q.val() == Gather::Send;
         if self.reset.val() {
             self.gather.d.next = Gather::Idle;

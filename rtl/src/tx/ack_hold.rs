@@ -3,14 +3,14 @@
 //! A path's window shows a packet as received as soon as it is accepted, while its payload may still be on the way to
 //! host memory. So a finished ACK waits here until memory has answered every write that was ordered before it was
 //! finished: a completion at the sender then follows the bytes at the receiver. The two counts run in the order
-//! of the frames, so comparing them is enough. Holds 16 ACKs; when it is full the generator gathers on.
+//! of the frames, so comparing them is enough. Holds 16 ACKs of 16 blocks in all; when it is full the generator gathers on.
 //!
 //! A connection that starts anew must not show an ACK of its life before: at a `mark` what is held is remembered, and
 //! `mark_gone` says that all of it has left.
 //!
-//! Latency 2 cycles when nothing is being written, one ACK a cycle. It looks at no content.
+//! Latency 2 cycles when nothing is being written, one block a cycle. It looks at no content.
 
-use super::ack_generator::AckFrame;
+use super::ack_generator::{AckBlockWire, AckFrame};
 use crate::stream::SmallFifo;
 use rust_hdl::prelude::*;
 
@@ -18,9 +18,13 @@ use rust_hdl::prelude::*;
 pub struct AckHold {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// For an ACK of four blocks more, once those before are in.
+    pub room: Signal<Out, Bit>,
+    pub block: Signal<In, AckBlockWire>,
+    pub block_valid: Signal<In, Bit>,
+    /// Comes after its blocks.
     pub frame: Signal<In, AckFrame>,
     pub frame_valid: Signal<In, Bit>,
-    pub frame_ready: Signal<Out, Bit>,
     /// Running counts: writes ordered and writes answered.
     pub issued: Signal<In, Bits<32>>,
     pub done: Signal<In, Bits<32>>,
@@ -29,6 +33,10 @@ pub struct AckHold {
     pub out: Signal<Out, AckFrame>,
     pub out_valid: Signal<Out, Bit>,
     pub out_ready: Signal<In, Bit>,
+    /// The next block of the ACK that may go, or went last.
+    pub out_block: Signal<Out, AckBlockWire>,
+    pub out_block_ready: Signal<In, Bit>,
+    blocks: SmallFifo<AckBlockWire>,
     frames: SmallFifo<AckFrame>,
     /// Of each held frame: how many writes must have been answered, modulo 2^16.
     afters: SmallFifo<Bits<16>>,
@@ -46,6 +54,7 @@ impl AckHold {
     /// With the depth of its queues set.
     pub fn new() -> Self {
         Self {
+            blocks: SmallFifo::new(4),
             frames: SmallFifo::new(4),
             afters: SmallFifo::new(4),
             ..Default::default()
@@ -57,7 +66,8 @@ impl Logic for AckHold {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, marked);
-        clock!(self, clock, frames, afters);
+        clock!(self, clock, blocks, frames, afters);
+        self.blocks.reset.next = self.reset.val();
         self.frames.reset.next = self.reset.val();
         self.afters.reset.next = self.reset.val();
         self.ordered.next = self.issued.val();
@@ -66,7 +76,11 @@ impl Logic for AckHold {
         self.frames.write_enable.next = self.frame_valid.val();
         self.afters.write_data.next = self.ordered.val().get_bits::<16>(0);
         self.afters.write_enable.next = self.frame_valid.val();
-        self.frame_ready.next = !self.frames.full.val();
+        self.blocks.write_data.next = self.block.val();
+        self.blocks.write_enable.next = self.block_valid.val();
+        self.room.next = !self.frames.full.val() & (self.blocks.level.val() <= 12);
+        self.out_block.next = self.blocks.read_data.val();
+        self.blocks.read_ready.next = self.out_block_ready.val();
 
         // Fewer than 2^15 writes are ever under way: not ahead means answered.
         self.ahead.next = self.answered.val().get_bits::<16>(0);

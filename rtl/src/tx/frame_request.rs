@@ -2,12 +2,12 @@
 //!
 //! ACKs go first when their plane has room. Each frame's connection and path say where it goes: route
 //! (peer's MAC and IP on that plane), entropy, the peer's connection number and incarnation. One frame every
-//! 3 cycles. A CONTROL frame is whole in host memory; it is reported when its last beat has been assembled.
+//! 3 cycles; an ACK's blocks are taken one a cycle, so one of three blocks takes 4, one of four 5. A CONTROL frame is whole in host memory; it is reported when its last beat has been assembled.
 
 use crate::bundle;
 use crate::rx::placement::Refusal;
 use crate::stream::{Ram, SmallFifo};
-use crate::tx::ack_generator::AckFrame;
+use crate::tx::ack_generator::{AckBlockWire, AckFrame};
 use crate::tx::ack_processor::AckedPacket;
 use crate::tx::header_builder::FrameRequest as Request;
 use crate::tx::path_words::plane_ram;
@@ -86,6 +86,9 @@ pub struct FrameRequest {
     pub ack: Signal<In, AckFrame>,
     pub ack_frame_valid: Signal<In, Bit>,
     pub ack_frame_ready: Signal<Out, Bit>,
+    /// The next block of the ACK on offer, or of the one that was taken.
+    pub ack_block: Signal<In, AckBlockWire>,
+    pub ack_block_ready: Signal<Out, Bit>,
     /// A packet was refused: tell the peer. One that finds the queue full is refused again when it is sent again.
     pub refusal: Signal<In, Refusal>,
     pub refusal_valid: Signal<In, Bit>,
@@ -128,9 +131,16 @@ pub struct FrameRequest {
     takes_nack: Signal<Local, Bit>,
     nack_pair: Signal<Local, Bits<17>>,
     nack_rooms: Signal<Local, Bits<4>>,
-    item: DFF<Outgoing>,
-    blocks: DFF<BlocksWire>,
+    item: Signal<Local, Outgoing>,
+    block: [DFF<AckBlockWire>; 4],
+    /// Blocks of the ACK at hand, and how many of them have been taken.
     count: DFF<Bits<3>>,
+    gathered: DFF<Bits<3>>,
+    gathers: Signal<Local, Bit>,
+    whole: Signal<Local, Bit>,
+    position: Signal<Local, Bits<3>>,
+    place: Signal<Local, Bits<3>>,
+    blocks: Signal<Local, BlocksWire>,
     pair: DFF<Bits<17>>,
     route_now: DFF<Route>,
     entropy_now: DFF<Bits<16>>,
@@ -191,9 +201,8 @@ impl Logic for FrameRequest {
             of_ack,
             of_nack,
             refused,
-            item,
-            blocks,
             count,
+            gathered,
             pair,
             route_now,
             entropy_now,
@@ -223,7 +232,7 @@ impl Logic for FrameRequest {
             & !self.takes_ack.val()
             & !self.takes_nack.val();
         self.ack_frame_ready.next = self.takes_ack.val();
-        self.outgoing_ready.next = self.takes_item.val();
+        self.item.next = self.outgoing.val();
         self.ack_plane.next = self.ack_pair.val().get_bits::<2>(3);
         self.ack_beats.next = 0.into();
         if self.takes_ack.val() {
@@ -258,20 +267,41 @@ impl Logic for FrameRequest {
         self.peers.write_address.next = self.peer_connection.val();
         self.peers.write_data.next = self.peer.val();
         self.peers.write_enable.next = self.peer_write.val();
+        // An ACK's blocks: the first when it is taken, the others one a cycle after.
+        self.position.next = 0.into();
+        if self.step.q.val() != Compose::Pick {
+            self.position.next = self.gathered.q.val();
+        }
+        self.whole.next = !self.of_ack.q.val() | (self.gathered.q.val() == self.count.q.val());
+        self.gathers.next =
+            self.takes_ack.val() | ((self.step.q.val() != Compose::Pick) & !self.whole.val());
+        self.ack_block_ready.next = self.gathers.val();
+        if self.gathers.val() {
+            self.gathered.d.next = self.position.val() + 1;
+        }
+        for i in 0..4 {
+            self.block[i].clock.next = self.clock.val();
+            self.block[i].d.next = self.block[i].q.val();
+            self.place.next = i.to_bits();
+            if self.gathers.val() & (self.position.val() == self.place.val()) {
+                self.block[i].d.next = self.ack_block.val();
+            }
+        }
+        self.blocks.next.block0 = self.block[0].q.val().into();
+        self.blocks.next.block1 = self.block[1].q.val().into();
+        self.blocks.next.block2 = self.block[2].q.val().into();
+        self.blocks.next.block3 = self.block[3].q.val().into();
         self.goes.next = (self.step.q.val() == Compose::Send)
+            & self.whole.val()
             & self.request_ready.val()
             & !self.marks.full.val();
+        self.outgoing_ready.next = self.goes.val() & !self.of_ack.q.val() & !self.of_nack.q.val();
         match self.step.q.val() {
             Compose::Pick => {
                 self.of_ack.d.next = self.takes_ack.val();
                 self.of_nack.d.next = self.takes_nack.val();
                 self.refused.d.next = self.refusals.read_data.val().message;
                 self.pair.d.next = self.pick_pair.val();
-                self.item.d.next = self.outgoing.val();
-                self.blocks.d.next.block0 = self.ack.val().block0;
-                self.blocks.d.next.block1 = self.ack.val().block1;
-                self.blocks.d.next.block2 = self.ack.val().block2;
-                self.blocks.d.next.block3 = self.ack.val().block3;
                 self.count.d.next = self.ack.val().count;
                 if self.takes_ack.val() | self.takes_item.val() | self.takes_nack.val() {
                     self.step.d.next = Compose::Look;
@@ -295,20 +325,20 @@ impl Logic for FrameRequest {
 
         // The common header.
         self.is_data.next =
-            !self.of_ack.q.val() & !self.of_nack.q.val() & (self.item.q.val().kind == 0);
+            !self.of_ack.q.val() & !self.of_nack.q.val() & (self.item.val().kind == 0);
         self.is_probe.next =
-            !self.of_ack.q.val() & !self.of_nack.q.val() & (self.item.q.val().kind == 1);
+            !self.of_ack.q.val() & !self.of_nack.q.val() & (self.item.val().kind == 1);
         self.is_control.next =
-            !self.of_ack.q.val() & !self.of_nack.q.val() & (self.item.q.val().kind == 2);
+            !self.of_ack.q.val() & !self.of_nack.q.val() & (self.item.val().kind == 2);
         self.connection24.next = self.peer_now.q.val().connection;
         self.incarnation16.next = self.peer_now.q.val().incarnation;
-        self.psn24.next = self.item.q.val().psn;
-        self.ordinal16.next = self.item.q.val().ordinal;
+        self.psn24.next = self.item.val().psn;
+        self.ordinal16.next = self.item.val().ordinal;
         self.flags.next = 0.into();
         if self.is_data.val() {
-            self.flags.next = bit_cast::<8, 1>(self.item.q.val().ack_request);
-            self.flags.next = self.flags.val() | (bit_cast::<8, 1>(self.item.q.val().resend) << 1);
-            self.flags.next = self.flags.val() | (bit_cast::<8, 1>(self.item.q.val().last) << 2);
+            self.flags.next = bit_cast::<8, 1>(self.item.val().ack_request);
+            self.flags.next = self.flags.val() | (bit_cast::<8, 1>(self.item.val().resend) << 1);
+            self.flags.next = self.flags.val() | (bit_cast::<8, 1>(self.item.val().last) << 2);
         }
         self.common.next.kind = 0x10.into();
         if self.is_probe.val() {
@@ -324,7 +354,7 @@ impl Logic for FrameRequest {
         self.common.next.b8 = self.psn24.val().get_bits::<8>(16);
         self.common.next.b9 = self.psn24.val().get_bits::<8>(8);
         self.common.next.b10 = self.psn24.val().get_bits::<8>(0);
-        self.common.next.epoch = self.item.q.val().epoch;
+        self.common.next.epoch = self.item.val().epoch;
         self.common.next.ordinal1 = self.ordinal16.val().get_bits::<8>(8);
         self.common.next.ordinal0 = self.ordinal16.val().get_bits::<8>(0);
         self.common.next.time1 = self.now.val().get_bits::<8>(8);
@@ -358,12 +388,12 @@ impl Logic for FrameRequest {
         }
 
         // What follows it.
-        self.remote64.next = self.item.q.val().address;
-        self.key32.next = self.item.q.val().key;
-        self.length16.next = bit_cast::<16, 13>(self.item.q.val().length);
-        self.message16.next = self.item.q.val().message;
-        self.total32.next = self.item.q.val().total;
-        self.offset32.next = self.item.q.val().offset;
+        self.remote64.next = self.item.val().address;
+        self.key32.next = self.item.val().key;
+        self.length16.next = bit_cast::<16, 13>(self.item.val().length);
+        self.message16.next = self.item.val().message;
+        self.total32.next = self.item.val().total;
+        self.offset32.next = self.item.val().offset;
         self.data.next.a7 = self.remote64.val().get_bits::<8>(56);
         self.data.next.a6 = self.remote64.val().get_bits::<8>(48);
         self.data.next.a5 = self.remote64.val().get_bits::<8>(40);
@@ -394,7 +424,7 @@ impl Logic for FrameRequest {
         self.data.next.o0 = self.offset32.val().get_bits::<8>(0);
         self.data.next.immediate = 0.into();
         self.probe.next.mask = 0xffff.into();
-        self.probe.next.train = self.item.q.val().train;
+        self.probe.next.train = self.item.val().train;
         self.probe.next.rest = 0.into();
         self.body.next = bit_cast::<896, 256>(self.data.val().into()) << 128;
         if self.is_probe.val() {
@@ -410,7 +440,7 @@ impl Logic for FrameRequest {
             self.body.next = bit_cast::<896, 128>(self.nack.val().into()) << 128;
         }
         if self.of_ack.q.val() {
-            self.body.next = bit_cast::<896, 768>(self.blocks.q.val().into()) << 128;
+            self.body.next = bit_cast::<896, 768>(self.blocks.val().into()) << 128;
         }
         self.head.next = bit_cast::<896, 128>(self.common.val().into());
 
@@ -429,7 +459,7 @@ impl Logic for FrameRequest {
         self.request.next.destination_ip = self.route_now.q.val().ip;
         self.request.next.source_ip = self.address.val().ip;
         self.request.next.kind = 0.into();
-        if !self.is_data.val() | !self.item.q.val().length.any() {
+        if !self.is_data.val() | !self.item.val().length.any() {
             self.request.next.kind = 1.into();
         }
         if self.is_control.val() {
@@ -449,12 +479,13 @@ impl Logic for FrameRequest {
         }
         self.request.next.payload_bytes = 0.into();
         if !self.of_ack.q.val() & !self.of_nack.q.val() {
-            self.request.next.payload_bytes = self.item.q.val().length;
+            self.request.next.payload_bytes = self.item.val().length;
         }
-        self.request.next.payload_source_lane = self.item.q.val().source;
+        self.request.next.payload_source_lane = self.item.val().source;
         self.request.next.udp_port = self.udp_port.val();
         self.request.next.transport = self.head.val() | self.body.val();
-        self.request_valid.next = (self.step.q.val() == Compose::Send) & !self.marks.full.val();
+        self.request_valid.next =
+            (self.step.q.val() == Compose::Send) & self.whole.val() & !self.marks.full.val();
 
         self.marks.write_data.next.control = self.is_control.val().into();
         self.marks.write_data.next.slot = bit_cast::<6, 16>(self.message16.val());
@@ -473,9 +504,9 @@ impl Logic for FrameRequest {
             self.kinds.next = self.kinds.val().replace_bit(4, self.of_nack.q.val());
         }
         self.sent.next = self.kinds.val();
-        self.sent_resend.next = self.item.q.val().resend.any();
+        self.sent_resend.next = self.item.val().resend.any();
         self.sent_pair.next = self.pair.q.val();
-        self.sent_bytes.next = self.item.q.val().length;
+        self.sent_bytes.next = self.item.val().length;
         if self.reset.val() {
             self.step.d.next = Compose::Pick;
         }

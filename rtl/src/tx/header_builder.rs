@@ -4,7 +4,7 @@
 //! transport header that the request brings. Also the job for the payload's way to its lane and the numbers that the
 //! assembler needs. The job leaves early, while the frame waits in a short queue: the payload is then on its way before
 //! the assembler comes to its frame. The headers wait there in rows of a beat, as the assembler takes them. Four cycles; a
-//! request takes as many as its headers have rows, and at least one.
+//! request takes one more than its headers have rows, and at least two.
 
 use crate::bundle;
 use crate::stream::{AlignerJob, Be16, SmallFifo};
@@ -135,7 +135,6 @@ pub struct HeaderBuilder {
     frame_bytes: DFF<Bits<14>>,
     sum: DFF<Bits<20>>,
     network: DFF<NetworkHeader>,
-    transport: DFF<Bits<896>>,
     plan2: DFF<FramePlan>,
     plan2_valid: DFF<Bit>,
     job2: DFF<AlignerJob>,
@@ -186,7 +185,6 @@ impl Logic for HeaderBuilder {
             frame_bytes,
             sum,
             network,
-            transport,
             plan2,
             plan2_valid,
             job2,
@@ -197,16 +195,18 @@ impl Logic for HeaderBuilder {
         clock!(self, clock, rows, plans);
         self.rows.reset.next = self.reset.val();
         self.plans.reset.next = self.reset.val();
-        // A frame's plan, its aligner job and its rows leave separately; all places must be free for the next. Of the
-        // 16 rows one may be on its way in.
+        // A frame's plan, its aligner job and its rows leave separately; all places must be free for the next. The transport
+        // header stays where it was taken until its last row leaves.
         self.free2.next = (!self.plan2_valid.q.val() | !self.plans.full.val())
             & (!self.job2_valid.q.val() | self.job_ready.val())
-            & (self.left.q.val() <= 1)
-            & (self.rows.level.val() <= 12);
+            & (self.rows.level.val() <= 13);
         self.move1.next = self.taken_valid.q.val() & self.free2.val();
-        self.accepts.next = !self.taken_valid.q.val() | self.move1.val();
+        self.accepts.next = !self.taken_valid.q.val() & (self.left.q.val() <= 1);
         self.request_ready.next = self.accepts.val();
         self.sums.request.next = self.request.val();
+        if self.move1.val() {
+            self.taken_valid.d.next = false;
+        }
         if self.accepts.val() {
             self.taken_valid.d.next = self.request_valid.val();
             self.taken.d.next = self.request.val();
@@ -263,7 +263,6 @@ impl Logic for HeaderBuilder {
             self.swapped.next.low = self.swap.val().get_bits::<8>(8);
             self.network.d.next.udp_length = self.swapped.val().into();
             self.network.d.next.udp_checksum = 0.into();
-            self.transport.d.next = self.taken.q.val().transport;
             self.plan2_valid.d.next = true;
             self.left.d.next = self.header_rows.val();
             self.written.d.next = 0.into();
@@ -282,7 +281,7 @@ impl Logic for HeaderBuilder {
         }
         self.network_bits.next = self.network.q.val().into();
         self.bytes.next = bit_cast::<1536, 336>(self.network_bits.val())
-            | (bit_cast::<1536, 896>(self.transport.q.val()) << 336);
+            | (bit_cast::<1536, 896>(self.taken.q.val().transport) << 336);
         self.row_now.next = self.bytes.val().get_bits::<512>(0);
         if self.written.q.val() == 1 {
             self.row_now.next = self.bytes.val().get_bits::<512>(512);

@@ -1,15 +1,9 @@
 //! What each part of an engine is made with: the sizes of its configuration.
 
 use super::Engine;
-use crate::csr::path_telemetry::PathTelemetry;
-use crate::csr::registers::Registers;
-use crate::dma::memory_translation::MemoryTranslation;
-use crate::dma::{DmaRead, DmaWrite};
-use crate::rx::RxFront;
-use crate::rx::classifier::Classifier;
-use crate::rx::message_table::MessageTable;
-use crate::rx::path_sequence::PathSequence;
-use crate::rx::placement::Placement;
+use crate::csr::{PathTelemetry, Registers};
+use crate::dma::{DmaRead, DmaWrite, MemoryTranslation};
+use crate::rx::{Classifier, MessageTable, PathSequence, Placement, RxFront};
 use crate::stream::SmallFifo;
 use crate::top::configuration::Configuration;
 use crate::top::notices::Notices;
