@@ -23,25 +23,48 @@ fn text() -> String {
     emit::verilog("rx_arbiter", arbiter)
 }
 
-/// What a plane's port holds: beats (a number each, and whether it is a last one).
+/// A beat: what its lanes hold, those behind a frame's end too, how many of them count, and whether it is a last one.
+#[derive(Clone)]
+struct Beat {
+    data: Vec<u8>,
+    bytes: usize,
+    last: bool,
+}
+
+impl Beat {
+    fn random(stall: &mut Stall, last: bool) -> Self {
+        let bytes = if last {
+            1 + stall.below(64) as usize
+        } else {
+            64
+        };
+        let data = stall.bytes(64);
+        Self { data, bytes, last }
+    }
+}
+
+/// What a plane's port holds.
 #[derive(Default)]
 struct Plane {
-    beats: VecDeque<(u64, bool)>,
+    beats: VecDeque<Beat>,
 }
 
 impl Plane {
     fn drive(&self, model: &Model, plane: usize) {
-        let front = self.beats.front().copied();
+        let front = self.beats.front();
         let set = |name: &str, value: u64| model.input(&format!("{name}${plane}")).set(value);
         set("valid", u64::from(front.is_some()));
-        set("data", front.map_or(0, |front| front.0));
-        set("last", u64::from(front.is_some_and(|front| front.1)));
+        set("bytes", front.map_or(0, |front| front.bytes as u64));
+        set("last", u64::from(front.is_some_and(|front| front.last)));
+        if let Some(front) = front {
+            model.input(&format!("data${plane}")).set_bytes(&front.data);
+        }
         set("complete", u64::from(self.complete() > 0));
         set("two_complete", u64::from(self.complete() > 1));
     }
 
     fn complete(&self) -> usize {
-        self.beats.iter().filter(|(_, last)| *last).count()
+        self.beats.iter().filter(|beat| beat.last).count()
     }
 }
 
@@ -51,9 +74,8 @@ fn random_frames_of_four_planes() {
     model.reset();
     let mut stall = Stall::new(61);
     let mut planes: [Plane; 4] = Default::default();
-    let mut expected: [VecDeque<(u64, bool)>; 4] = Default::default();
+    let mut expected: [VecDeque<Beat>; 4] = Default::default();
     let mut left = [0; 4];
-    let mut number = 0;
     let mut under_way: Option<(usize, u64)> = None;
     let mut allowed = [false; 4];
     let mut taken = [0; 4];
@@ -65,8 +87,8 @@ fn random_frames_of_four_planes() {
                     left[plane] = 1 + stall.below(9);
                 }
                 left[plane] -= 1;
-                number += 1;
-                planes[plane].beats.push_back((number, left[plane] == 0));
+                let beat = Beat::random(&mut stall, left[plane] == 0);
+                planes[plane].beats.push_back(beat);
             }
             planes[plane].drive(&model, plane);
         }
@@ -80,8 +102,11 @@ fn random_frames_of_four_planes() {
             (info >> 10 & 3) as usize,
         );
         if model.output("out_valid").is_set() {
-            let beat = (u64::from(model.output("out_data").words()[0]), last);
-            assert_eq!(Some(beat), expected[plane].pop_front(), "cycle {cycle}");
+            let beat = expected[plane].pop_front().expect("a beat from nowhere");
+            let mut data = beat.data.clone();
+            data[beat.bytes..].fill(0);
+            assert_eq!(model.output("out_data").bytes(), data, "cycle {cycle}");
+            assert_eq!((info & 127, last), (beat.bytes as u64, beat.last));
             let index = match under_way {
                 None => 0,
                 Some((current, index)) => {

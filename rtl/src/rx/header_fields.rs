@@ -1,8 +1,8 @@
 //! Ethernet, VLAN and IP: where the transport header starts and what the headers before UDP say.
 //!
 //! Every field is taken where it stands: the network header starts at one of three places (0-2 VLAN tags). Fields of the first beat are held until the next frame's first beat
-//! comes, so they are right for every beat of a frame. Bytes that a frame does not have count as zero. Outputs are 6
-//! cycles behind the inputs, `checksum_ok` 10; 1 beat a cycle.
+//! comes, so they are right for every beat of a frame. Bytes that a frame does not have count as zero. Outputs are 5
+//! cycles behind the inputs, `checksum_ok` 9; 1 beat a cycle.
 
 use super::ethernet_fields::EthernetFields;
 use super::header_checksum::HeaderChecksum;
@@ -39,19 +39,16 @@ pub struct HeaderFields {
     ethernet: EthernetFields,
     ip: IpFields,
     checksum: HeaderChecksum,
-    data0: DFF<Bits<512>>,
     data1: DFF<Bits<512>>,
     data2: DFF<Bits<512>>,
     data3: DFF<Bits<512>>,
     data4: DFF<Bits<512>>,
     data5: DFF<Bits<512>>,
-    info0: DFF<BeatInfo>,
     info1: DFF<BeatInfo>,
     info2: DFF<BeatInfo>,
     info3: DFF<BeatInfo>,
     info4: DFF<BeatInfo>,
     info5: DFF<BeatInfo>,
-    valid0: DFF<Bit>,
     valid1: DFF<Bit>,
     valid2: DFF<Bit>,
     valid3: DFF<Bit>,
@@ -75,33 +72,30 @@ impl Logic for HeaderFields {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, data0, data1, data2, data3, data4, data5, info0, info1, info2, info3,
-            info4, info5, valid0, valid1, valid2, valid3, valid4, valid5, flags4, flags5, word4,
-            word5, ip_end4, ip_end5, start5, ahead5
+            self, clock, data1, data2, data3, data4, data5, info1, info2, info3, info4, info5,
+            valid1, valid2, valid3, valid4, valid5, flags4, flags5, word4, word5, ip_end4, ip_end5,
+            start5, ahead5
         );
         clock!(self, clock, ethernet, ip, checksum);
-        self.data0.d.next = self.data.val();
-        self.data1.d.next = self.data0.q.val();
+        self.data1.d.next = self.data.val();
         self.data2.d.next = self.data1.q.val();
         self.data3.d.next = self.data2.q.val();
         self.data4.d.next = self.data3.q.val();
         self.data5.d.next = self.data4.q.val();
-        self.info0.d.next = self.info.val();
-        self.info1.d.next = self.info0.q.val();
+        self.info1.d.next = self.info.val();
         self.info2.d.next = self.info1.q.val();
         self.info3.d.next = self.info2.q.val();
         self.info4.d.next = self.info3.q.val();
         self.info5.d.next = self.info4.q.val();
-        self.valid0.d.next = self.valid.val() & !self.reset.val();
-        self.valid1.d.next = self.valid0.q.val();
+        self.valid1.d.next = self.valid.val() & !self.reset.val();
         self.valid2.d.next = self.valid1.q.val();
         self.valid3.d.next = self.valid2.q.val();
         self.valid4.d.next = self.valid3.q.val();
         self.valid5.d.next = self.valid4.q.val();
 
-        self.ethernet.data0.next = self.data0.q.val();
-        self.ethernet.info0.next = self.info0.q.val();
-        self.ethernet.valid0.next = self.valid0.q.val();
+        self.ethernet.data0.next = self.data.val();
+        self.ethernet.info0.next = self.info.val();
+        self.ethernet.valid0.next = self.valid.val();
         self.ethernet.data1.next = self.data1.q.val();
         self.ethernet.info1.next = self.info1.q.val();
         self.ethernet.valid1.next = self.valid1.q.val();

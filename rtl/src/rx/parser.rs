@@ -3,7 +3,7 @@
 //! Three things leave for each frame, each in the order of the frames: the transport's beats, with the transport header
 //! at lane 0; the raw beats with the bytes that the CRC does not cover as zero; and, when the frame has ended, a
 //! `ParsedFrame` with the reason to drop it, if there is one. Beats of a frame to be dropped leave all the same.
-//! Knows nothing of the transport header. 8 cycles from beat to beat out, no gap added.
+//! Knows nothing of the transport header. 7 cycles from beat to beat out, no gap added.
 
 use super::coverage::Coverage;
 use super::header_fields::HeaderFields;

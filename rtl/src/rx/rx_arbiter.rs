@@ -2,10 +2,10 @@
 //!
 //! Takes turns among planes that have a complete frame; when it is idle and no plane has one, a plane whose frame has
 //! begun (so an idle engine does not wait for the end of a frame). Frames start only while `grant_enable` says that the
-//! longest frame has room behind. The stream cannot be stalled; it may have gaps. Latency 1 cycle; frames of two beats and
-//! more follow each other without a gap.
+//! longest frame has room behind. The stream cannot be stalled; it may have gaps. Lanes behind a frame's end are zero. Latency
+//! 1 cycle; frames of two beats and more follow each other without a gap.
 
-use crate::stream::BeatInfo;
+use crate::stream::{BeatInfo, LaneMask};
 use rust_hdl::prelude::*;
 
 /// See the module page.
@@ -33,7 +33,7 @@ pub struct RxArbiter {
     /// The plane that follows, if `next_valid`: chosen while the frame before is under way.
     next_valid: DFF<Bit>,
     next_plane: DFF<Bits<2>>,
-    data_out: DFF<Bits<512>>,
+    mask: LaneMask,
     info_out: DFF<BeatInfo>,
     valid_out: DFF<Bit>,
     whole: Signal<Local, Bits<4>>,
@@ -44,6 +44,8 @@ pub struct RxArbiter {
     distance: Signal<Local, Bits<2>>,
     shift: Signal<Local, Bits<2>>,
     picked: Signal<Local, Bits<2>>,
+    unused: Signal<Local, Bits<7>>,
+    ones: Signal<Local, Bits<64>>,
     chosen_data: Signal<Local, Bits<512>>,
     chosen: Signal<Local, BeatInfo>,
     chosen_valid: Signal<Local, Bit>,
@@ -56,9 +58,9 @@ impl Logic for RxArbiter {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, busy, plane, starting, index, next_valid, next_plane, data_out, info_out,
-            valid_out
+            self, clock, busy, plane, starting, index, next_valid, next_plane, info_out, valid_out
         );
+        clock!(self, clock, mask);
         // The beat of the plane whose turn it is.
         self.chosen_data.next = self.data[0].val();
         self.chosen_valid.next = false;
@@ -81,10 +83,14 @@ impl Logic for RxArbiter {
                 self.ready[i].next = self.busy.q.val();
             }
         }
-        self.data_out.d.next = self.chosen_data.val();
+        self.unused.next = 64.into();
+        self.unused.next = self.unused.val() - self.chosen.val().bytes;
+        self.ones.next = 0xffff_ffff_ffff_ffff_u64.into();
+        self.mask.data.next = self.chosen_data.val();
+        self.mask.keep.next = self.ones.val() >> self.unused.val();
         self.info_out.d.next = self.chosen.val();
         self.valid_out.d.next = self.chosen_valid.val();
-        self.out_data.next = self.data_out.q.val();
+        self.out_data.next = self.mask.masked.val();
         self.out_info.next = self.info_out.q.val();
         self.out_valid.next = self.valid_out.q.val();
         self.finishing.next = self.chosen_valid.val() & self.chosen_last.val();

@@ -2,10 +2,10 @@
 //!
 //! A frame is admitted at its first beat if the longest frame would still fit, else all of it is dropped; so a frame
 //! never runs out of room half-way, and may leave before it is complete. Frames that the MAC marks bad, and frames
-//! that are cut for length, end with `error`: the blocks behind drop them. Bytes beyond a frame's end leave as zero.
+//! that are cut for length, end with `error`: the blocks behind drop them. Lanes behind a frame's end leave as they came.
 //! Latency 5 cycles, throughput 1 beat a cycle.
 
-use crate::stream::{Fifo, LaneMask};
+use crate::stream::Fifo;
 use rust_hdl::prelude::*;
 
 /// The longest frame, in beats (9,344 bytes: an IP packet of 9,216 with every header we know).
@@ -48,8 +48,8 @@ pub struct RxPort {
     pub drop_mac_error: Signal<Out, Bit>,
     /// A frame was cut because of its length.
     pub drop_oversize: Signal<Out, Bit>,
-    mask: LaneMask,
     fifo: Fifo<PortWord>,
+    data_in: DFF<Bits<512>>,
     bytes_in: DFF<Bits<7>>,
     valid_in: DFF<Bit>,
     last_in: DFF<Bit>,
@@ -81,8 +81,8 @@ impl Logic for RxPort {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, bytes_in, valid_in, last_in, user_in, admitted, skipping, beats, frames,
-            room
+            self, clock, data_in, bytes_in, valid_in, last_in, user_in, admitted, skipping, beats,
+            frames, room
         );
         self.fifo.clock.next = self.clock.val();
         self.fifo.reset.next = self.reset.val();
@@ -121,9 +121,7 @@ impl Logic for RxPort {
         if self.keep_text.val().get_bit(63) {
             self.count.next = 64.into();
         }
-        self.mask.clock.next = self.clock.val();
-        self.mask.data.next = self.tdata.val();
-        self.mask.keep.next = self.tkeep.val();
+        self.data_in.d.next = self.tdata.val();
         self.bytes_in.d.next = self.count.val();
         self.valid_in.d.next = self.tvalid.val();
         self.last_in.d.next = self.tlast.val();
@@ -152,7 +150,7 @@ impl Logic for RxPort {
                 self.beats.d.next = 0.into();
             }
         }
-        self.word.next.data = self.mask.masked.val();
+        self.word.next.data = self.data_in.q.val();
         self.word.next.bytes = self.bytes_in.q.val();
         self.word.next.last = self.ends.val();
         self.word.next.error = self.bad.val() | self.oversize.val();
