@@ -10,8 +10,8 @@ use osprey_rtl::rx::placement::ControlRing;
 use osprey_rtl::tx::frame_request::PlaneAddress;
 use osprey_verilated::{Model, Port, Record, Source, Stall, lint};
 
-fn source() -> Source {
-    let registers = Registers::new(0x1234_5678, 0x0408_0604, 0x0608_0a40);
+fn source(planes: usize) -> Source {
+    let registers = Registers::new(0x1234_5678, 0x0408_0604, 0x0608_0a40, planes);
     Source::new("registers", emit::verilog("registers", registers))
 }
 
@@ -39,7 +39,11 @@ struct Bench {
 
 impl Bench {
     fn new(seed: u64) -> Self {
-        let model = Model::build(&source()).unwrap();
+        Self::of_planes(seed, 4)
+    }
+
+    fn of_planes(seed: u64, planes: usize) -> Self {
+        let model = Model::build(&source(planes)).unwrap();
         model.reset();
         let bus = ["write_valid", "address", "write_data"].map(|name| model.input(name));
         let read_data = model.output("read_data");
@@ -242,7 +246,7 @@ fn doorbells(bench: &mut Bench) {
 
 #[test]
 fn the_verilog_is_clean() {
-    lint(&source()).unwrap();
+    lint(&source(4)).unwrap();
 }
 
 #[test]
@@ -254,6 +258,21 @@ fn the_map_is_as_stated() {
         tables(&mut bench);
         doorbells(&mut bench);
     });
+}
+
+#[test]
+fn planes_that_are_not_there_have_no_address() {
+    let mut bench = Bench::of_planes(5, 2);
+    for plane in 0..4u64 {
+        for field in [0, 4, 8] {
+            let (offset, value) = (0x200 + plane * 0x20 + field, 1 + bench.stall.below(0xfffe));
+            bench.write(offset, value);
+            let kept = if plane < 2 { value } else { 0 };
+            assert_eq!(bench.read(offset), kept, "plane {plane}, field {field}");
+        }
+        let own = bench.output(&format!("own${plane}"));
+        assert_eq!(own.words().iter().any(|word| *word != 0), plane < 2);
+    }
 }
 
 /// TIME counts units of 128 ns: TIME_INCREMENT / 65536 of one a clock.

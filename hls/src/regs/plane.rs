@@ -45,6 +45,6 @@ pub const LINK: Register = Register::new(
 /// The block.
 pub const BLOCK: Block = Block {
     name: "plane",
-    doc: "Addresses and link state of each port.",
+    doc: "Addresses and link state of each port. Addresses of a plane that the engine does not have read as 0.",
     registers: &[&MAC_LOW, &MAC_HIGH, &IPV4, &LINK],
 };

@@ -94,7 +94,7 @@ fn write_all(directory: &Path) -> std::io::Result<()> {
         ack_processor = AckProcessor::new(connections, edge.plane_bits(), edge.window_bits);
         prober = Prober::new(pairs);
         message_completion = MessageCompletion::new(connections);
-        registers = Registers::new(0, edge.capabilities(), edge.capabilities2());
+        registers = Registers::new(0, edge.capabilities(), edge.capabilities2(), edge.planes);
         clear_sequencer = ClearSequencer::default();
         counters = Counters::default();
         path_telemetry = PathTelemetry::new(pairs);

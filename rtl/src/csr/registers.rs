@@ -59,6 +59,7 @@ pub struct Registers {
     map_hash: Constant<Bits<32>>,
     capabilities: Constant<Bits<32>>,
     capabilities2: Constant<Bits<32>>,
+    plane_last: Constant<Bits<2>>,
     enabled: DFF<Bit>,
     increment: DFF<Bits<16>>,
     fraction: DFF<Bits<17>>,
@@ -105,12 +106,14 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// What the identity registers show: hash of the register map and the two capability words.
-    pub fn new(map_hash: u32, capabilities: u32, capabilities2: u32) -> Self {
+    /// What the identity registers show: hash of the register map and the two capability words; and how many of the four
+    /// planes there are: registers of the others read as 0.
+    pub fn new(map_hash: u32, capabilities: u32, capabilities2: u32, planes: usize) -> Self {
         Self {
             map_hash: Constant::new(u64::from(map_hash).into()),
             capabilities: Constant::new(u64::from(capabilities).into()),
             capabilities2: Constant::new(u64::from(capabilities2).into()),
+            plane_last: Constant::new((planes as u64 - 1).into()),
             ..Self::unset()
         }
     }
@@ -154,6 +157,7 @@ impl Registers {
             map_hash: Constant::new(0u64.into()),
             capabilities: Constant::new(0u64.into()),
             capabilities2: Constant::new(0u64.into()),
+            plane_last: Constant::new(3u64.into()),
             enabled: Default::default(),
             increment: Default::default(),
             fraction: Default::default(),
@@ -310,7 +314,11 @@ impl Logic for Registers {
             self.mac_high[i].d.next = self.mac_high[i].q.val();
             self.ip[i].d.next = self.ip[i].q.val();
             self.here.next = i.to_bits();
-            if self.writes.val() & self.in_planes.val() & (self.plane.val() == self.here.val()) {
+            if self.writes.val()
+                & self.in_planes.val()
+                & (self.plane.val() == self.here.val())
+                & (self.here.val() <= self.plane_last.val())
+            {
                 if self.field.val() == 0 {
                     self.mac_low[i].d.next = self.write_data.val();
                 }

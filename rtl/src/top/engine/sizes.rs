@@ -81,6 +81,7 @@ impl Engine {
                 osprey_hls::regs::MAP_HASH,
                 configuration.capabilities(),
                 configuration.capabilities2(),
+                configuration.planes,
             ),
             router: Default::default(),
             clears: Default::default(),
