@@ -52,7 +52,7 @@ impl<'a> Bench<'a> {
             connections: Vec::new(),
             acked: Offer::new(model, "acked"),
             notice: Offer::new(model, "notice"),
-            load: ["load_address", "load_packets", "load_valid"].map(|name| model.input(name)),
+            load: ["load_address", "load_last", "load_valid"].map(|name| model.input(name)),
             record: [
                 model.output("record"),
                 model.output("record_valid"),
@@ -140,7 +140,7 @@ impl<'a> Bench<'a> {
         let slot = known.left.len() as u64 % 64;
         known.left.push(packets);
         self.load[0].set(connection << 6 | slot);
-        self.load[1].set(packets);
+        self.load[1].set(packets - 1);
         self.load[2].set(1);
     }
 

@@ -128,15 +128,8 @@ impl<'a> Bench<'a> {
                 model.input("beat_valid"),
                 model.output("beat_ready"),
             ],
-            load: [
-                "connection",
-                "messages",
-                "slot",
-                "packets",
-                "valid",
-                "wakes",
-            ]
-            .map(|name| model.output(&format!("load_{name}"))),
+            load: ["connection", "messages", "slot", "last", "valid", "wakes"]
+                .map(|name| model.output(&format!("load_{name}"))),
             message: outputs(["message_address", "message", "message_write"]),
             control: [
                 model.output("control"),
@@ -299,7 +292,7 @@ impl<'a> Bench<'a> {
             [
                 (number + 1) & 0xffff,
                 number % 64,
-                packets,
+                packets - 1,
                 u64::from(!control)
             ],
             "{context}"

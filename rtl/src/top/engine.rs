@@ -382,7 +382,7 @@ impl Logic for Engine {
         self.scheduler.load_connection.next = self.work.load_connection.val();
         self.scheduler.load_messages.next = self.work.load_messages.val();
         self.scheduler.load_slot.next = self.work.load_slot.val();
-        self.scheduler.load_packets.next = self.work.load_packets.val();
+        self.scheduler.load_last.next = self.work.load_last.val();
         self.scheduler.load_valid.next = self.work.load_valid.val();
         self.scheduler.load_wakes.next = self.work.load_wakes.val();
         self.scheduler.unfetched.next = self.work.unfetched.val();
@@ -491,7 +491,7 @@ impl Logic for Engine {
             self.completion.acked_ready.val() & !self.controls_sent.read_valid.val();
         self.completion.time_now.next = self.registers.time_now.val();
         self.completion.load_address.next = self.work.message_address.val();
-        self.completion.load_packets.next = self.work.load_packets.val();
+        self.completion.load_last.next = self.work.load_last.val();
         self.completion.load_valid.next = self.work.message_write.val();
         self.completion.ring_connection.next = self.router.connection.val();
         self.completion.ring.next = self.router.completion_ring.val();

@@ -58,9 +58,9 @@ pub struct MessageCompletion {
     pub acked: Signal<In, AckedPacket>,
     pub acked_valid: Signal<In, Bit>,
     pub acked_ready: Signal<Out, Bit>,
-    /// The packets of a message.
+    /// A message, by the number of its last packet.
     pub load_address: Signal<In, Bits<18>>,
-    pub load_packets: Signal<In, Bits<19>>,
+    pub load_last: Signal<In, Bits<18>>,
     pub load_valid: Signal<In, Bit>,
     pub ring_connection: Signal<In, Bits<12>>,
     pub ring: Signal<In, CompletionRing>,
@@ -80,16 +80,17 @@ pub struct MessageCompletion {
     pub head_message: Signal<Out, Bits<16>>,
     pub head_valid: Signal<Out, Bit>,
 
-    counts: Ram<Bits<19>, 18>,
-    packets: Ram<Bits<19>, 18>,
+    /// Packets of a message that were acknowledged, and the number of its last.
+    counts: Ram<Bits<18>, 18>,
+    lasts: Ram<Bits<18>, 18>,
     orders: Ram<MessageOrder, 12>,
     rings: Ram<CompletionRing, 12>,
     finished: SmallFifo<AckedPacket>,
     tally: DFF<Tally>,
     packet: DFF<AckedPacket>,
-    count: DFF<Bits<19>>,
-    total: DFF<Bits<19>>,
-    one_more: Signal<Local, Bits<19>>,
+    count: DFF<Bits<18>>,
+    last: DFF<Bits<18>>,
+    one_more: Signal<Local, Bits<18>>,
     all: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
     clears: Signal<Local, Bit>,
@@ -131,7 +132,7 @@ impl MessageCompletion {
     pub fn new(connection_bits: usize) -> Self {
         Self {
             counts: Ram::new(connection_bits + 6),
-            packets: Ram::new(connection_bits + 6),
+            lasts: Ram::new(connection_bits + 6),
             orders: Ram::new(connection_bits),
             rings: Ram::new(connection_bits),
             finished: SmallFifo::new(4),
@@ -149,7 +150,7 @@ impl Logic for MessageCompletion {
             tally,
             packet,
             count,
-            total,
+            last,
             held,
             deliver,
             connection,
@@ -163,7 +164,7 @@ impl Logic for MessageCompletion {
             delivered_since,
             delivered_all
         );
-        clock!(self, clock, counts, packets, orders, rings, finished);
+        clock!(self, clock, counts, lasts, orders, rings, finished);
         self.finished.reset.next = self.reset.val();
 
         // Count the packet for its message.
@@ -171,13 +172,13 @@ impl Logic for MessageCompletion {
         self.address.next = self.base.val() | bit_cast::<18, 6>(self.acked.val().slot);
         self.counts.read_address.next = self.address.val();
         self.counts.read_enable.next = true;
-        self.packets.read_address.next = self.address.val();
-        self.packets.read_enable.next = true;
-        self.packets.write_address.next = self.load_address.val();
-        self.packets.write_data.next = self.load_packets.val();
-        self.packets.write_enable.next = self.load_valid.val();
+        self.lasts.read_address.next = self.address.val();
+        self.lasts.read_enable.next = true;
+        self.lasts.write_address.next = self.load_address.val();
+        self.lasts.write_data.next = self.load_last.val();
+        self.lasts.write_enable.next = self.load_valid.val();
         self.one_more.next = self.count.q.val() + 1;
-        self.all.next = self.one_more.val() == self.total.q.val();
+        self.all.next = self.count.q.val() == self.last.q.val();
         self.take.next = false;
         self.clears.next = false;
         self.counts.write_address.next = self.held.q.val();
@@ -211,7 +212,7 @@ impl Logic for MessageCompletion {
             }
             Tally::Look => {
                 self.count.d.next = self.counts.read_data.val();
-                self.total.d.next = self.packets.read_data.val();
+                self.last.d.next = self.lasts.read_data.val();
                 self.tally.d.next = Tally::Write;
             }
             Tally::Write => {

@@ -13,7 +13,7 @@ use crate::stream::Ram;
 use crate::tx::ack_processor::{AckedUpdate, Forced, LogEntry, PacketRecord, PathSent};
 use crate::tx::connection_turn::ConnectionTurn;
 use crate::tx::path_choice::{PathChoice, PathCounts};
-use crate::tx::path_words::plane_ram;
+use crate::tx::path_words::{path_ram, plane_ram};
 use crate::tx::schedule_commit::ScheduleCommit;
 use crate::tx::transmit_credit::TransmitCredit;
 use rust_hdl::prelude::*;
@@ -41,6 +41,11 @@ bundle! {
 }
 
 bundle! {
+    /// What the choice of a path needs of how far it has sent, modulo 256.
+    SentCounts { psn: 8, ordinal: 8 }
+}
+
+bundle! {
     /// What the stages learn of the connection on the way.
     Outlook { has_data: 1, ends: 1, last: 1, tight: 1 }
 }
@@ -54,11 +59,11 @@ pub struct SprayScheduler {
     pub head: [Signal<In, Forced>; 4],
     pub head_valid: [Signal<In, Bit>; 4],
     pub head_ready: [Signal<Out, Bit>; 4],
-    /// A work request has become a message: the connection's count of messages, and this one's packets.
+    /// A work request has become a message: the connection's count of messages, and the number of this one's last packet.
     pub load_connection: Signal<In, Bits<12>>,
     pub load_messages: Signal<In, Bits<16>>,
     pub load_slot: Signal<In, Bits<6>>,
-    pub load_packets: Signal<In, Bits<19>>,
+    pub load_last: Signal<In, Bits<18>>,
     pub load_valid: Signal<In, Bit>,
     /// The connection has something to send by that (it has not when it starts anew).
     pub load_wakes: Signal<In, Bit>,
@@ -102,9 +107,11 @@ pub struct SprayScheduler {
     positions: Ram<SendPosition, 12>,
     loaded: Ram<Bits<16>, 12>,
     configuration: Ram<SendSettings, 12>,
-    packets: Ram<Bits<19>, 18>,
+    lasts: Ram<Bits<18>, 18>,
     suspects: Ram<Bits<8>, 14>,
-    sents: [Ram<PathSent, 14>; 8],
+    /// Of a plane's eight paths at once, for the choice; and of the path that was chosen.
+    sent_counts: [Ram<SentCounts, 14>; 8],
+    sents: Ram<PathSent, 17>,
     ackeds: [Ram<PathAcked, 14>; 8],
 
     plane0: DFF<Bits<2>>,
@@ -132,18 +139,15 @@ pub struct SprayScheduler {
     loads: [DFF<Bits<16>>; 3],
     settings5: DFF<SendSettings>,
     suspects5: DFF<Bits<8>>,
-    sent_delay0: [DFF<PathSent>; 8],
-    sent_delay1: [DFF<PathSent>; 8],
-    sent_delay2: [DFF<PathSent>; 8],
-    sent_delay3: [DFF<PathSent>; 8],
-    sent_delay4: [DFF<PathSent>; 8],
+    sent5: [DFF<SentCounts>; 8],
     acked5: [DFF<PathAcked>; 8],
     counts: Signal<Local, PathCounts>,
     acked_word: Signal<Local, PathAcked>,
-    one_sent: Signal<Local, PathSent>,
+    one_sent: Signal<Local, SentCounts>,
     one_acked: Signal<Local, PathAcked>,
-    psn24: Signal<Local, Bits<24>>,
-    ordinal16: Signal<Local, Bits<16>>,
+    sent_psn: Signal<Local, Bits<24>>,
+    sent_ordinal: Signal<Local, Bits<16>>,
+    sent_word: Signal<Local, SentCounts>,
     pair5: Signal<Local, Bits<17>>,
     all_paths: Signal<Local, Bits<32>>,
     plane_paths: Signal<Local, Bits<32>>,
@@ -151,19 +155,19 @@ pub struct SprayScheduler {
     message5: Signal<Local, Bits<16>>,
     connection18: Signal<Local, Bits<18>>,
     load18: Signal<Local, Bits<18>>,
-    packets7: DFF<Bits<19>>,
+    last7: DFF<Bits<18>>,
     has_data: [DFF<Bit>; 5],
     enabled: [DFF<Bit>; 5],
     tight: [DFF<Bit>; 5],
-    next_index7: Signal<Local, Bits<19>>,
+    index7: Signal<Local, Bits<18>>,
     next_message7: Signal<Local, Bits<16>>,
     ends: [DFF<Bit>; 3],
     last: [DFF<Bit>; 3],
     pair9: Signal<Local, Bits<17>>,
     k9: Signal<Local, Bits<3>>,
     here_k: Signal<Local, Bits<3>>,
+    low9: Signal<Local, Bits<17>>,
     k10: DFF<Bits<3>>,
-    sent10: DFF<PathSent>,
     found10: DFF<Bit>,
     room10: DFF<Bit>,
 
@@ -195,9 +199,11 @@ impl SprayScheduler {
             positions: Ram::new(connection_bits),
             loaded: Ram::new(connection_bits),
             configuration: Ram::new(connection_bits),
-            packets: Ram::new(connection_bits + 6),
+            lasts: Ram::new(connection_bits + 6),
             suspects: plane_ram(connection_bits, plane_bits),
-            sents: std::array::from_fn(|_| plane_ram(connection_bits, plane_bits)),
+            sent_counts: std::array::from_fn(|_| plane_ram(connection_bits, plane_bits)),
+            // A connection is in the stages once.
+            sents: path_ram(connection_bits, plane_bits, 0, 0).without_collisions(),
             ackeds: std::array::from_fn(|_| plane_ram(connection_bits, plane_bits)),
             ..Default::default()
         }
@@ -209,7 +215,7 @@ impl Logic for SprayScheduler {
     fn update(&mut self) {
         dff_setup!(
             self, clock, plane0, plane1, plane2, choice3, fixed3, valid3, plane3, settings5,
-            suspects5, packets7, k10, sent10, found10, room10
+            suspects5, last7, k10, found10, room10
         );
         clock!(
             self,
@@ -220,8 +226,9 @@ impl Logic for SprayScheduler {
             positions,
             loaded,
             configuration,
-            packets,
-            suspects
+            lasts,
+            suspects,
+            sents
         );
         self.turn.reset.next = self.reset.val();
         self.credit.reset.next = self.reset.val();
@@ -312,30 +319,20 @@ impl Logic for SprayScheduler {
         self.choice.usable.next = self.plane_paths.val().get_bits::<8>(0) & !self.suspects5.q.val();
         self.choice.window.next = self.settings5.q.val().window;
         for i in 0..8 {
-            self.sents[i].clock.next = self.clock.val();
-            self.sents[i].read_address.next = self.slot3.val();
-            self.sents[i].read_enable.next = true;
+            self.sent_counts[i].clock.next = self.clock.val();
+            self.sent_counts[i].read_address.next = self.slot3.val();
+            self.sent_counts[i].read_enable.next = true;
             self.ackeds[i].clock.next = self.clock.val();
             self.ackeds[i].read_address.next = self.slot3.val();
             self.ackeds[i].read_enable.next = true;
-            self.sent_delay0[i].clock.next = self.clock.val();
-            self.sent_delay1[i].clock.next = self.clock.val();
-            self.sent_delay2[i].clock.next = self.clock.val();
-            self.sent_delay3[i].clock.next = self.clock.val();
-            self.sent_delay4[i].clock.next = self.clock.val();
+            self.sent5[i].clock.next = self.clock.val();
             self.acked5[i].clock.next = self.clock.val();
-            self.sent_delay0[i].d.next = self.sents[i].read_data.val();
-            self.sent_delay1[i].d.next = self.sent_delay0[i].q.val();
-            self.sent_delay2[i].d.next = self.sent_delay1[i].q.val();
-            self.sent_delay3[i].d.next = self.sent_delay2[i].q.val();
-            self.sent_delay4[i].d.next = self.sent_delay3[i].q.val();
+            self.sent5[i].d.next = self.sent_counts[i].read_data.val();
             self.acked5[i].d.next = self.ackeds[i].read_data.val();
-            self.one_sent.next = self.sent_delay0[i].q.val();
+            self.one_sent.next = self.sent5[i].q.val();
             self.one_acked.next = self.acked5[i].q.val();
-            self.psn24.next = self.one_sent.val().next_psn;
-            self.ordinal16.next = self.one_sent.val().next_ordinal;
-            self.counts.next.psn = self.psn24.val().get_bits::<8>(0);
-            self.counts.next.ordinal = self.ordinal16.val().get_bits::<8>(0);
+            self.counts.next.psn = self.one_sent.val().psn;
+            self.counts.next.ordinal = self.one_sent.val().ordinal;
             self.counts.next.cumulative = self.one_acked.val().cumulative;
             self.counts.next.walked = self.one_acked.val().walked;
             self.counts.next.srtt_log = self.one_acked.val().srtt_log;
@@ -375,28 +372,30 @@ impl Logic for SprayScheduler {
         self.enabled[0].d.next = self.settings5.q.val().enabled.any();
         self.tight[0].d.next = self.settings5.q.val().window < 4;
         self.connection18.next = bit_cast::<18, 17>(self.pair5.val() >> 5) << 6;
-        self.packets.read_address.next =
+        self.lasts.read_address.next =
             self.connection18.val() | (bit_cast::<18, 16>(self.message5.val()) & 0x3f);
-        self.packets.read_enable.next = true;
-        self.packets7.d.next = self.packets.read_data.val();
-        self.next_index7.next = bit_cast::<19, 18>(self.position[2].q.val().index) + 1;
+        self.lasts.read_enable.next = true;
+        self.last7.d.next = self.lasts.read_data.val();
         self.next_message7.next = self.position[2].q.val().message + 1;
-        self.ends[0].d.next = self.next_index7.val() == self.packets7.q.val();
+        self.index7.next = self.position[2].q.val().index;
+        self.ends[0].d.next = self.index7.val() == self.last7.q.val();
         self.last[0].d.next = self.next_message7.val() == self.loads[2].q.val();
 
-        // The chosen path's own counts.
+        // The chosen path's own numbers come with the last stage.
         self.pair9.next = self.stage[5].q.val().pair;
         self.k9.next = self.choice.path.val();
         if self.fixed[5].q.val() {
             self.k9.next = self.pair9.val().get_bits::<3>(0);
         }
+        self.low9.next = bit_cast::<17, 3>(self.k9.val());
+        self.sents.read_address.next = self.pair9.val() | self.low9.val();
+        self.sents.read_enable.next = true;
         self.k10.d.next = self.k9.val();
         self.found10.d.next = self.choice.found.val();
         self.room10.d.next = false;
         for i in 0..8 {
             self.here_k.next = i.to_bits();
             if self.k9.val() == self.here_k.val() {
-                self.sent10.d.next = self.sent_delay4[i].q.val();
                 self.room10.d.next = self.choice.log_room.val().get_bit(i);
             }
         }
@@ -407,7 +406,7 @@ impl Logic for SprayScheduler {
         self.commit.path.next = self.k10.q.val();
         self.commit.found.next = self.found10.q.val();
         self.commit.log_room.next = self.room10.q.val();
-        self.commit.path_sent.next = self.sent10.q.val();
+        self.commit.path_sent.next = self.sents.read_data.val();
         self.commit.position.next = self.position[5].q.val();
         self.commit.has_data.next = self.has_data[4].q.val();
         self.commit.enabled.next = self.enabled[4].q.val();
@@ -453,10 +452,9 @@ impl Logic for SprayScheduler {
         self.loaded.write_data.next = self.load_messages.val();
         self.loaded.write_enable.next = self.load_valid.val();
         self.load18.next = bit_cast::<18, 12>(self.load_connection.val()) << 6;
-        self.packets.write_address.next =
-            self.load18.val() | bit_cast::<18, 6>(self.load_slot.val());
-        self.packets.write_data.next = self.load_packets.val();
-        self.packets.write_enable.next = self.load_valid.val();
+        self.lasts.write_address.next = self.load18.val() | bit_cast::<18, 6>(self.load_slot.val());
+        self.lasts.write_data.next = self.load_last.val();
+        self.lasts.write_enable.next = self.load_valid.val();
         self.configuration.write_address.next = self.settings_connection.val();
         self.configuration.write_data.next = self.settings.val();
         self.configuration.write_enable.next = self.settings_write.val();
@@ -465,15 +463,22 @@ impl Logic for SprayScheduler {
         self.suspects.write_enable.next = self.suspect_write.val();
         self.commit_pair.next = self.commit.pair.val();
         self.commit_k.next = self.commit_pair.val().get_bits::<3>(0);
+        self.sents.write_address.next = self.commit.pair.val();
+        self.sents.write_data.next = self.commit.sent.val();
+        self.sents.write_enable.next = self.commit.sent_valid.val();
+        self.sent_psn.next = self.commit.sent.val().next_psn;
+        self.sent_ordinal.next = self.commit.sent.val().next_ordinal;
+        self.sent_word.next.psn = self.sent_psn.val().get_bits::<8>(0);
+        self.sent_word.next.ordinal = self.sent_ordinal.val().get_bits::<8>(0);
         self.updated_pair.next = self.updated.val().pair;
         self.updated_k.next = self.updated_pair.val().get_bits::<3>(0);
         self.updated_cumulative.next = self.updated.val().cumulative;
         self.updated_walked.next = self.updated.val().walked;
         for i in 0..8 {
             self.here_k.next = i.to_bits();
-            self.sents[i].write_address.next = self.slot10.val();
-            self.sents[i].write_data.next = self.commit.sent.val();
-            self.sents[i].write_enable.next =
+            self.sent_counts[i].write_address.next = self.slot10.val();
+            self.sent_counts[i].write_data.next = self.sent_word.val();
+            self.sent_counts[i].write_enable.next =
                 self.commit.sent_valid.val() & (self.commit_k.val() == self.here_k.val());
             self.ackeds[i].write_address.next = self.updated_pair.val().get_bits::<14>(3);
             self.acked_word.next.cumulative = self.updated_cumulative.val().get_bits::<8>(0);

@@ -70,7 +70,8 @@ pub struct WorkQueue {
     pub load_connection: Signal<Out, Bits<12>>,
     pub load_messages: Signal<Out, Bits<16>>,
     pub load_slot: Signal<Out, Bits<6>>,
-    pub load_packets: Signal<Out, Bits<19>>,
+    /// The number of the message's last packet.
+    pub load_last: Signal<Out, Bits<18>>,
     pub load_valid: Signal<Out, Bit>,
     pub load_wakes: Signal<Out, Bit>,
     pub message: Signal<Out, Message>,
@@ -129,22 +130,22 @@ pub struct WorkQueue {
     opcode: Signal<Local, Bits<8>>,
     plane: Signal<Local, Bits<8>>,
     length: Signal<Local, Bits<32>>,
-    rounding: Signal<Local, Bits<32>>,
     of_control: Signal<Local, Bit>,
     m1: DFF<Message>,
     m1_fetch: DFF<Fetching>,
     m1_valid: DFF<Bit>,
     m1_good: DFF<Bit>,
     m1_plane: DFF<Bits<2>>,
-    m1_rounded: DFF<Bits<32>>,
+    /// Length less one; what is not cut into packets.
+    m1_before: DFF<Bits<32>>,
+    m1_single: DFF<Bit>,
     m2: DFF<Message>,
     m2_connection: DFF<Bits<12>>,
     m2_valid: DFF<Bit>,
     m2_good: DFF<Bit>,
     m2_plane: DFF<Bits<2>>,
-    m2_packets: DFF<Bits<19>>,
-    packets32: Signal<Local, Bits<32>>,
-    shift: Signal<Local, Bits<4>>,
+    m2_last: DFF<Bits<18>>,
+    last32: Signal<Local, Bits<32>>,
     message16: Signal<Local, Bits<16>>,
     slot: Signal<Local, Bits<6>>,
     base: Signal<Local, Bits<18>>,
@@ -192,13 +193,14 @@ impl Logic for WorkQueue {
             m1_valid,
             m1_good,
             m1_plane,
-            m1_rounded,
+            m1_before,
+            m1_single,
             m2,
             m2_connection,
             m2_valid,
             m2_good,
             m2_plane,
-            m2_packets
+            m2_last
         );
         clock!(
             self, clock, producers, fetcheds, heads, rings, under_way, controls, picker
@@ -360,24 +362,20 @@ impl Logic for WorkQueue {
         self.m1.d.next.remote_address = self.beat.val().get_bits::<64>(128);
         self.m1.d.next.local_key = self.beat.val().get_bits::<32>(192);
         self.m1.d.next.remote_key = self.beat.val().get_bits::<32>(224);
-        self.shift.next = self.under_way.read_data.val().mtu_shift;
-        self.rounding.next = 0.into();
-        self.rounding.next = !self.rounding.val();
-        self.rounding.next = self.rounding.val() << self.shift.val();
-        self.rounding.next = !self.rounding.val();
-        self.m1_rounded.d.next = self.length.val() + self.rounding.val();
+        self.m1_before.d.next = self.length.val() - 1;
+        self.m1_single.d.next = self.of_control.val() | !self.length.val().any();
 
-        self.packets32.next = self.m1_rounded.q.val() >> self.m1_fetch.q.val().mtu_shift;
+        self.last32.next = self.m1_before.q.val() >> self.m1_fetch.q.val().mtu_shift;
         self.m2_valid.d.next = self.m1_valid.q.val() & !self.reset.val();
         // A packet's place in its message has 18 bits.
         self.m2_good.d.next = self.m1_good.q.val()
-            & (self.m1.q.val().control.any() | (self.packets32.val() <= 0x4_0000));
+            & (self.m1_single.q.val() | !self.last32.val().get_bits::<14>(18).any());
         self.m2.d.next = self.m1.q.val();
         self.m2_connection.d.next = self.m1_fetch.q.val().connection;
         self.m2_plane.d.next = self.m1_plane.q.val();
-        self.m2_packets.d.next = self.packets32.val().get_bits::<19>(0);
-        if !self.packets32.val().any() | self.m1.q.val().control.any() {
-            self.m2_packets.d.next = 1.into();
+        self.m2_last.d.next = self.last32.val().get_bits::<18>(0);
+        if self.m1_single.q.val() {
+            self.m2_last.d.next = 0.into();
         }
 
         self.good.next = self.m2_valid.q.val() & self.m2_good.q.val();
@@ -390,7 +388,7 @@ impl Logic for WorkQueue {
         self.load_connection.next = self.m2_connection.q.val();
         self.load_messages.next = self.message16.val() + 1;
         self.load_slot.next = self.slot.val();
-        self.load_packets.next = self.m2_packets.q.val();
+        self.load_last.next = self.m2_last.q.val();
         self.loads.next = self.good.val();
         self.load_valid.next = self.loads.val() | self.clears.val();
         self.load_wakes.next = self.loads.val() & !self.m2.q.val().control.any();

@@ -147,15 +147,8 @@ impl Ports {
         });
         Self {
             heads: heads.collect(),
-            load: [
-                "connection",
-                "messages",
-                "slot",
-                "packets",
-                "valid",
-                "wakes",
-            ]
-            .map(|name| model.input(&format!("load_{name}"))),
+            load: ["connection", "messages", "slot", "last", "valid", "wakes"]
+                .map(|name| model.input(&format!("load_{name}"))),
             unfetched: model.input("unfetched"),
             job_room: model.input("job_room"),
             settings: ["settings_connection", "settings", "settings_write"]
@@ -286,9 +279,9 @@ impl<'a> Bench<'a> {
         self.step();
         self.changes
             .push_back((self.cycle, Change::Messages(connection, 0)));
-        let [number, messages, slot, packets, valid, wakes] = &self.ports.load;
+        let [number, messages, slot, last, valid, wakes] = &self.ports.load;
         number.set(connection);
-        for port in [messages, slot, packets, wakes] {
+        for port in [messages, slot, last, wakes] {
             port.set(0);
         }
         valid.set(1);

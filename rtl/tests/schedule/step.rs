@@ -78,7 +78,7 @@ impl Bench<'_> {
             connection,
             (number + 1) & 0xffff,
             number % 64,
-            packets,
+            packets - 1,
             1,
             1,
         ];
