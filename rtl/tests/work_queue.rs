@@ -98,6 +98,10 @@ struct Bench<'a> {
     beat: [Port; 3],
     load: [Port; 6],
     message: [Port; 3],
+    /// The message written in the cycle before, if it was.
+    written: (u64, Record),
+    is_written: bool,
+    loaded: [Port; 2],
     control: [Port; 3],
     refused: [Port; 2],
     /// Reads under way: when their beat comes, whose they are.
@@ -131,6 +135,9 @@ impl<'a> Bench<'a> {
             load: ["connection", "messages", "slot", "last", "valid", "wakes"]
                 .map(|name| model.output(&format!("load_{name}"))),
             message: outputs(["message_address", "message", "message_write"]),
+            written: (0, Record::new(Message::FIELDS)),
+            is_written: false,
+            loaded: ["load_address", "loaded"].map(|name| model.output(name)),
             control: [
                 model.output("control"),
                 model.output("control_valid"),
@@ -260,8 +267,18 @@ impl<'a> Bench<'a> {
     fn check_message(&mut self) {
         let cycle = self.cycle;
         let loaded = self.load[4].is_set();
-        assert_eq!(loaded, self.message[2].is_set(), "cycle {cycle}");
-        if !loaded && !self.refused[1].is_set() {
+        assert_eq!(loaded, self.loaded[1].is_set(), "cycle {cycle}");
+        // What was written in the cycle before.
+        let (address, message) = std::mem::replace(
+            &mut self.written,
+            (
+                self.message[0].get(),
+                self.message[1].record(Message::FIELDS),
+            ),
+        );
+        let is_written = std::mem::replace(&mut self.is_written, self.message[2].is_set());
+        assert_eq!(is_written, loaded || self.refused[1].is_set());
+        if !is_written {
             return;
         }
         let port = if loaded {
@@ -297,12 +314,8 @@ impl<'a> Bench<'a> {
             ],
             "{context}"
         );
-        assert_eq!(
-            self.message[0].get(),
-            (connection as u64) << 6 | number % 64,
-            "{context}"
-        );
-        let message = self.message[1].record(Message::FIELDS);
+        let place = (connection as u64) << 6 | number % 64;
+        assert_eq!([address, self.loaded[0].get()], [place; 2], "{context}");
         let expected = [
             ("message", number & 0xffff),
             ("control", u64::from(control)),

@@ -490,9 +490,9 @@ impl Logic for Engine {
         self.processor.acked_ready.next =
             self.completion.acked_ready.val() & !self.controls_sent.read_valid.val();
         self.completion.time_now.next = self.registers.time_now.val();
-        self.completion.load_address.next = self.work.message_address.val();
+        self.completion.load_address.next = self.work.load_address.val();
         self.completion.load_last.next = self.work.load_last.val();
-        self.completion.load_valid.next = self.work.message_write.val();
+        self.completion.load_valid.next = self.work.loaded.val();
         self.completion.ring_connection.next = self.router.connection.val();
         self.completion.ring.next = self.router.completion_ring.val();
         self.completion.ring_write.next = self.router.connection_write.val();
@@ -577,7 +577,7 @@ impl Logic for Engine {
         self.events.block.next = self.processor.block_taken.val();
         self.events.block_stale.next = self.processor.block_stale.val();
         self.events.block_invalid.next = self.processor.block_invalid.val();
-        self.events.loaded.next = self.work.message_write.val();
+        self.events.loaded.next = self.work.loaded.val();
         self.events.invalid_request.next = self.work.refused_valid.val();
         self.events.completion.next =
             self.write.record_done_valid.val() & !self.write.record_done_tag.val().any();

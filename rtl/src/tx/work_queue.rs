@@ -70,10 +70,14 @@ pub struct WorkQueue {
     pub load_connection: Signal<Out, Bits<12>>,
     pub load_messages: Signal<Out, Bits<16>>,
     pub load_slot: Signal<Out, Bits<6>>,
-    /// The number of the message's last packet.
+    /// The message's place among all slots, and the number of its last packet.
+    pub load_address: Signal<Out, Bits<18>>,
     pub load_last: Signal<Out, Bits<18>>,
+    /// It is a message, not a start anew.
+    pub loaded: Signal<Out, Bit>,
     pub load_valid: Signal<Out, Bit>,
     pub load_wakes: Signal<Out, Bit>,
+    /// A cycle before it is loaded, or refused.
     pub message: Signal<Out, Message>,
     pub message_address: Signal<Out, Bits<18>>,
     pub message_write: Signal<Out, Bit>,
@@ -139,7 +143,8 @@ pub struct WorkQueue {
     /// Length less one; what is not cut into packets.
     m1_before: DFF<Bits<32>>,
     m1_single: DFF<Bit>,
-    m2: DFF<Message>,
+    m2_message: DFF<Bits<16>>,
+    m2_control: DFF<Bit>,
     m2_connection: DFF<Bits<12>>,
     m2_valid: DFF<Bit>,
     m2_good: DFF<Bit>,
@@ -195,7 +200,8 @@ impl Logic for WorkQueue {
             m1_plane,
             m1_before,
             m1_single,
-            m2,
+            m2_message,
+            m2_control,
             m2_connection,
             m2_valid,
             m2_good,
@@ -370,7 +376,14 @@ impl Logic for WorkQueue {
         // A packet's place in its message has 18 bits.
         self.m2_good.d.next = self.m1_good.q.val()
             & (self.m1_single.q.val() | !self.last32.val().get_bits::<14>(18).any());
-        self.m2.d.next = self.m1.q.val();
+        self.m2_message.d.next = self.m1.q.val().message;
+        self.m2_control.d.next = self.m1.q.val().control.any();
+        self.message16.next = self.m1.q.val().message;
+        self.base.next = bit_cast::<18, 12>(self.m1_fetch.q.val().connection) << 6;
+        self.message_address.next =
+            self.base.val() | bit_cast::<18, 6>(self.message16.val().get_bits::<6>(0));
+        self.message.next = self.m1.q.val();
+        self.message_write.next = self.m1_valid.q.val();
         self.m2_connection.d.next = self.m1_fetch.q.val().connection;
         self.m2_plane.d.next = self.m1_plane.q.val();
         self.m2_last.d.next = self.last32.val().get_bits::<18>(0);
@@ -379,26 +392,24 @@ impl Logic for WorkQueue {
         }
 
         self.good.next = self.m2_valid.q.val() & self.m2_good.q.val();
-        self.message16.next = self.m2.q.val().message;
-        self.slot.next = self.message16.val().get_bits::<6>(0);
+        self.slot.next = self.m2_message.q.val().get_bits::<6>(0);
         self.base.next = bit_cast::<18, 12>(self.m2_connection.q.val()) << 6;
-        self.message_address.next = self.base.val() | bit_cast::<18, 6>(self.slot.val());
-        self.message.next = self.m2.q.val();
-        self.message_write.next = self.good.val();
+        self.load_address.next = self.base.val() | bit_cast::<18, 6>(self.slot.val());
+        self.loaded.next = self.good.val();
         self.load_connection.next = self.m2_connection.q.val();
-        self.load_messages.next = self.message16.val() + 1;
+        self.load_messages.next = self.m2_message.q.val() + 1;
         self.load_slot.next = self.slot.val();
         self.load_last.next = self.m2_last.q.val();
         self.loads.next = self.good.val();
         self.load_valid.next = self.loads.val() | self.clears.val();
-        self.load_wakes.next = self.loads.val() & !self.m2.q.val().control.any();
+        self.load_wakes.next = self.loads.val() & !self.m2_control.q.val();
         if self.clears.val() {
             self.load_connection.next = self.clear_connection.val();
             self.load_messages.next = 0.into();
         }
         self.controls.write_data.next.plane = self.m2_plane.q.val();
         self.controls.write_data.next.slot = self.slot.val();
-        self.controls.write_enable.next = self.good.val() & self.m2.q.val().control.any();
+        self.controls.write_enable.next = self.good.val() & self.m2_control.q.val();
         self.control.next.kind = 2.into();
         self.control.next.pair = bit_cast::<17, 2>(self.controls.read_data.val().plane) << 3;
         self.control.next.psn = 0.into();
