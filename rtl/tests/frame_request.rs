@@ -9,7 +9,7 @@ use osprey_hls::wire::{
 };
 use osprey_rtl::emit;
 use osprey_rtl::rx::placement::Refusal;
-use osprey_rtl::tx::ack_generator::{AckBlockWire, AckFrame};
+use osprey_rtl::tx::ack_generator::AckFrame;
 use osprey_rtl::tx::ack_processor::AckedPacket;
 use osprey_rtl::tx::frame_request::{FrameRequest, Peer, PlaneAddress, Route};
 use osprey_rtl::tx::header_builder::FrameRequest as Request;
@@ -47,11 +47,8 @@ struct Bench<'a> {
     peers: Vec<Record>,
     own: Vec<Record>,
     outgoing: Offer,
-    acks: VecDeque<(Record, Vec<Record>)>,
+    acks: VecDeque<Record>,
     ack: [Port; 3],
-    /// Blocks of the ACKs on offer, and of the one at hand.
-    blocks: VecDeque<Record>,
-    block: [Port; 2],
     refusals: VecDeque<Record>,
     request: [Port; 3],
     composed: VecDeque<Item>,
@@ -116,8 +113,6 @@ impl<'a> Bench<'a> {
                 model.input("ack_frame_valid"),
                 model.output("ack_frame_ready"),
             ],
-            blocks: VecDeque::new(),
-            block: [model.input("ack_block"), model.output("ack_block_ready")],
             refusals: VecDeque::new(),
             request: [
                 model.output("request"),
@@ -149,12 +144,8 @@ impl<'a> Bench<'a> {
         if self.acks.is_empty() && stall.chance(40) {
             let mut ack = random(stall, AckFrame::FIELDS);
             ack.set("pair", stall.below(32 * CONNECTIONS));
-            let count = 1 + stall.below(4);
-            ack.set("count", count);
-            let blocks = (0..count).map(|_| random(stall, AckBlockWire::FIELDS));
-            let blocks: Vec<_> = blocks.collect();
-            self.blocks.extend(blocks.iter().cloned());
-            self.acks.push_back((ack, blocks));
+            ack.set("count", 1 + stall.below(4));
+            self.acks.push_back(ack);
         }
         let refusal = self.model.input("refusal_valid");
         refusal.set(0);
@@ -170,11 +161,9 @@ impl<'a> Bench<'a> {
     fn step(&mut self, chance: u64) {
         self.outgoing.drive(&mut self.stall, chance);
         self.ack[1].set(!self.acks.is_empty());
-        if let Some((ack, _)) = self.acks.front() {
+        if let Some(ack) = self.acks.front() {
             self.ack[0].set_record(ack);
         }
-        let junk = random(&mut self.stall, AckBlockWire::FIELDS);
-        self.block[0].set_record(self.blocks.front().unwrap_or(&junk));
         let room = self.stall.below(16);
         self.model.input("ack_room").set(room);
         self.request[2].set(self.stall.chance(chance));
@@ -189,13 +178,13 @@ impl<'a> Bench<'a> {
             "an answer without room for it"
         );
         if self.ack[2].is_set() && !self.acks.is_empty() {
-            let (ack, blocks) = self.acks.pop_front().expect("it is offered");
+            let ack = self.acks.pop_front().expect("it is offered");
             let bytes = 42 + 16 + 24 * ack.get("count") + 4;
             assert_eq!(
                 (plane, reserved),
                 (ack.get("pair") >> 3 & 3, bytes.div_ceil(64))
             );
-            self.composed.push_back(Item::Ack(ack, blocks));
+            self.composed.push_back(Item::Ack(ack));
         } else if let Some(item) = self.outgoing.taken() {
             self.composed.push_back(Item::Packet(item));
         } else if reserved != 0 {
@@ -206,12 +195,7 @@ impl<'a> Bench<'a> {
             assert_eq!((plane, reserved), (refusal.get("pair") >> 3 & 3, 2));
             self.composed.push_back(Item::Nack(refusal));
         }
-        if self.block[1].is_set() {
-            assert!(self.blocks.pop_front().is_some(), "a block from nowhere");
-        }
         if self.request[1].is_set() && self.request[2].is_set() {
-            let offered: usize = self.acks.iter().map(|(_, blocks)| blocks.len()).sum();
-            assert_eq!(self.blocks.len(), offered, "blocks of the next ACK");
             let request = self.request[0].record(Request::FIELDS);
             self.check(&request);
         } else {
@@ -238,7 +222,7 @@ impl<'a> Bench<'a> {
     fn check(&mut self, request: &Record) {
         let item = self.composed.pop_front().expect("a frame from nowhere");
         let (pair, kind, payload, source, control) = match &item {
-            Item::Ack(ack, _) => (ack.get("pair"), 1, 0, None, None),
+            Item::Ack(ack) => (ack.get("pair"), 1, 0, None, None),
             Item::Nack(refusal) => (refusal.get("pair"), 1, 0, None, None),
             Item::Packet(item) => {
                 let (kind, length) = (item.get("kind"), item.get("length"));
@@ -276,9 +260,15 @@ impl<'a> Bench<'a> {
         }
         if kind != 2 {
             let bytes = self.transport(&item);
+            let blocks = if let Item::Ack(ack) = &item {
+                ack.get("count")
+            } else {
+                0
+            };
+            assert_eq!(request.get("blocks"), blocks, "{item:?}");
             assert_eq!(
                 request.get("transport_bytes"),
-                bytes.len() as u64,
+                bytes.len() as u64 + 24 * blocks,
                 "{item:?}"
             );
             let sent: Vec<u8> = request
@@ -289,7 +279,7 @@ impl<'a> Bench<'a> {
             assert_eq!(sent[..bytes.len()], bytes, "{item:?}");
         }
         let bit = match &item {
-            Item::Ack(..) => 4,
+            Item::Ack(_) => 4,
             Item::Nack(_) => 16,
             Item::Packet(item) => [1, 2, 8][item.get("kind") as usize],
         };
@@ -322,17 +312,13 @@ impl<'a> Bench<'a> {
                 nack.emit(&mut NackPacket::new_unchecked(&mut bytes[..]));
                 bytes.truncate(32);
             }
-            Item::Ack(ack, blocks) => {
+            Item::Ack(ack) => {
                 let count = ack.get("count") as usize;
                 let mut head = common(PacketType::Ack);
                 head.psn = Psn::new(0xff_ff00 | count as u32);
                 head.timestamp = 0;
                 head.emit(&mut CommonPacket::new_unchecked(&mut bytes[..16]));
                 bytes.truncate(16);
-                for block in blocks {
-                    let fields = AckBlockWire::FIELDS.iter();
-                    bytes.extend(fields.map(|(name, _)| block.get(name) as u8));
-                }
             }
             Item::Packet(item) => {
                 let field = |name| item.get(name);
@@ -393,13 +379,13 @@ impl<'a> Bench<'a> {
 #[derive(Debug)]
 enum Item {
     Packet(Record),
-    Ack(Record, Vec<Record>),
+    Ack(Record),
     Nack(Record),
 }
 
 impl Item {
     fn pair(&self) -> u64 {
-        let (Self::Packet(record) | Self::Ack(record, _) | Self::Nack(record)) = self;
+        let (Self::Packet(record) | Self::Ack(record) | Self::Nack(record)) = self;
         record.get("pair")
     }
 }

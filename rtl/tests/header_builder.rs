@@ -34,6 +34,8 @@ struct Expected {
 
 struct Case {
     request: Record,
+    /// Of an ACK.
+    blocks: Vec<Vec<u8>>,
     expected: Expected,
     /// Source lane, lane in the frame, bytes.
     job: Option<[u64; 3]>,
@@ -74,7 +76,11 @@ fn network(macs: &[u8], addresses: &[u8], ports: [u16; 2], behind_udp: u16) -> V
 
 fn case(stall: &mut Stall) -> Case {
     let kind = stall.pick(&[0, 0, 1, 2]);
-    let transport_bytes = 16 + stall.below(97);
+    // An ACK's blocks come after its first 16 bytes.
+    let count = if kind == 1 { stall.below(5) } else { 0 };
+    let blocks: Vec<_> = (0..count).map(|_| stall.bytes(24)).collect();
+    let own_bytes = if count == 0 { 16 + stall.below(33) } else { 16 };
+    let transport_bytes = own_bytes + 24 * count;
     let payload_bytes = if stall.chance(30) {
         1 + stall.below(80)
     } else {
@@ -84,13 +90,14 @@ fn case(stall: &mut Stall) -> Case {
     // Destination first in the frame; both source and destination addresses, source first.
     let (macs, addresses) = (stall.bytes(12), stall.bytes(8));
     let ports = [stall.below(1 << 16) as u16, stall.below(1 << 16) as u16];
-    let mut transport = stall.bytes(transport_bytes as usize);
+    let mut transport = stall.bytes(own_bytes as usize);
     let payload = if kind == 1 { 0 } else { payload_bytes };
     let behind_udp = (transport_bytes + payload + 4) as u16;
     let header_bytes = if kind == 2 { 0 } else { 42 + transport_bytes };
     let header = [
         network(&macs, &addresses, ports, behind_udp),
         transport.clone(),
+        blocks.concat(),
     ]
     .concat();
     let total = header_bytes + payload;
@@ -100,7 +107,7 @@ fn case(stall: &mut Stall) -> Case {
     } else {
         header_bytes / 64
     };
-    transport.resize(112, 0);
+    transport.extend(stall.bytes(48 - own_bytes as usize));
     let mut request = Record::new(FrameRequest::FIELDS)
         .with("plane", plane)
         .with("path_port", u64::from(ports[0]))
@@ -111,11 +118,13 @@ fn case(stall: &mut Stall) -> Case {
         .with("destination_ip", number(&addresses[4..]))
         .with("kind", kind)
         .with("transport_bytes", transport_bytes)
+        .with("blocks", count)
         .with("payload_bytes", payload_bytes)
         .with("payload_source_lane", lane);
     request.set_words("transport", &words(&transport));
     Case {
         request,
+        blocks,
         expected: Expected {
             header: if kind == 2 { Vec::new() } else { header },
             plan: [
@@ -145,6 +154,8 @@ fn run(seed: u64) {
     model.input("request_valid").set(0);
     model.reset();
     let (mut plans, mut jobs, mut through) = (VecDeque::new(), VecDeque::new(), 0);
+    let mut blocks: VecDeque<Vec<u8>> = VecDeque::new();
+    let (block, block_ready) = (model.input("block"), model.output("block_ready"));
     // Rows of frames whose plan was taken, in or after the cycle of the plan.
     let mut due: VecDeque<Vec<u8>> = VecDeque::new();
     while through < 1_500 {
@@ -152,15 +163,20 @@ fn run(seed: u64) {
         if offer.queue.is_empty() {
             let case = case(&mut stall);
             offer.queue.push_back(case.request);
+            blocks.extend(case.blocks);
             plans.push_back(case.expected);
             jobs.extend(case.job);
         }
         offer.drive(&mut stall, chances[0]);
+        block.set_bytes(&blocks.front().cloned().unwrap_or_else(|| stall.bytes(24)));
         plan_ready.set(stall.chance(chances[1]));
         job_ready.set(stall.chance(chances[2]));
         row_ready.set(!due.is_empty());
         model.eval();
         offer.taken();
+        if block_ready.is_set() {
+            blocks.pop_front().expect("a block too many");
+        }
         if let Some(row) = due.pop_front() {
             assert_eq!(model.output("row").bytes()[..row.len()], row);
         }

@@ -16,6 +16,7 @@ fn text() -> String {
     back.reset.connect();
     back.request.connect();
     back.request_valid.connect();
+    back.block.connect();
     back.payload.connect();
     back.poison.connect();
     back.payload_valid.connect();
@@ -41,6 +42,8 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 struct Case {
     plane: usize,
     request: Record,
+    /// Of an ACK.
+    blocks: Vec<Vec<u8>>,
     payload: Vec<Vec<u8>>,
     frame: Vec<u8>,
 }
@@ -58,6 +61,11 @@ impl Case {
         let addresses = stall.bytes(8);
         let ports = [stall.bytes(2), stall.bytes(2)];
         let transport = stall.bytes(transport_bytes);
+        // An ACK's blocks come after its first 16 bytes.
+        let is_ack = kind == 1 && (transport_bytes - 16) % 24 == 0;
+        let own_bytes = if is_ack { 16 } else { transport_bytes };
+        let blocks = transport[own_bytes..].chunks(24).map(<[u8]>::to_vec);
+        let blocks: Vec<_> = blocks.collect();
         let run = stall.bytes(payload_bytes);
         let bodied = kind != 1;
         let mut frame = Vec::new();
@@ -101,16 +109,18 @@ impl Case {
             .with("destination_ip", little(&addresses[4..]))
             .with("kind", kind)
             .with("transport_bytes", transport_bytes)
+            .with("blocks", blocks.len())
             .with("payload_bytes", payload_bytes)
             .with("payload_source_lane", lane)
             .with("udp_port", little(&ports[1]));
         // What lies behind the transport header must not matter.
-        let mut noisy = transport;
-        noisy.extend(stall.bytes(112 - transport_bytes));
+        let mut noisy = transport[..own_bytes].to_vec();
+        noisy.extend(stall.bytes(48 - own_bytes));
         request.set_words("transport", &words(&noisy));
         Self {
             plane,
             request,
+            blocks,
             payload,
             frame,
         }
@@ -122,8 +132,11 @@ impl Case {
         } else {
             1 + stall.below(2)
         };
-        let transport =
-            [16, 24, 40, 48, 64, 88, 112, 16 + stall.below(97)][stall.below(8) as usize] as usize;
+        let transport = if kind == 1 && stall.chance(60) {
+            16 + 24 * stall.below(5)
+        } else {
+            16 + stall.below(33)
+        };
         let most = [70, 300, 4096][stall.below(3) as usize];
         let payload = if kind == 2 {
             58 + stall.below(300)
@@ -133,7 +146,7 @@ impl Case {
         Self::new(
             stall,
             kind,
-            transport,
+            transport as usize,
             payload as usize,
             stall.clone().below(64) as usize,
         )
@@ -177,9 +190,12 @@ fn run(model: &Model, stall: &mut Stall, cases: Vec<Case>, chances: [u64; 3]) ->
     let mut expected = vec![VecDeque::new(); 4];
     let mut payload: VecDeque<Vec<u8>> = VecDeque::new();
     let mut requests = VecDeque::new();
+    let mut blocks: VecDeque<Vec<u8>> = VecDeque::new();
+    let (block, block_ready) = (model.input("block"), model.output("block_ready"));
     for case in cases {
         expected[case.plane].push_back(case.frame.clone());
         payload.extend(case.payload.clone());
+        blocks.extend(case.blocks.clone());
         requests.push_back(case);
     }
     let [request, request_valid, payload_data, payload_valid] =
@@ -205,6 +221,7 @@ fn run(model: &Model, stall: &mut Stall, cases: Vec<Case>, chances: [u64; 3]) ->
         if let Some(case) = next {
             request.set_record(&case.request);
         }
+        block.set_bytes(&blocks.front().cloned().unwrap_or_else(|| stall.bytes(24)));
         payload_valid.set(!payload.is_empty() && stall.chance(chances[1]));
         if let Some(beat) = payload.front() {
             payload_data.set_bytes(beat);
@@ -223,12 +240,15 @@ fn run(model: &Model, stall: &mut Stall, cases: Vec<Case>, chances: [u64; 3]) ->
             let case = requests.pop_front().unwrap();
             credit[case.plane] -= case.beats();
         }
+        if block_ready.is_set() {
+            blocks.pop_front().expect("a block too many");
+        }
         if payload_valid.is_set() && payload_ready.is_set() {
             payload.pop_front();
         }
         model.cycle();
     }
-    assert!(payload.is_empty() && requests.is_empty());
+    assert!(payload.is_empty() && requests.is_empty() && blocks.is_empty());
     model.cycles() - start
 }
 

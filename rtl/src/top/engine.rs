@@ -300,8 +300,8 @@ impl Logic for Engine {
         self.ack_hold.done.next = self.messages.done.val();
         self.frames.ack.next = self.ack_hold.out.val();
         self.frames.ack_frame_valid.next = self.ack_hold.out_valid.val();
-        self.frames.ack_block.next = self.ack_hold.out_block.val();
-        self.ack_hold.out_block_ready.next = self.frames.ack_block_ready.val();
+        self.back.block.next = self.ack_hold.out_block.val();
+        self.ack_hold.out_block_ready.next = self.back.block_ready.val();
         self.ack_hold.out_ready.next = self.frames.ack_frame_ready.val();
 
         // ACKs from the peer.

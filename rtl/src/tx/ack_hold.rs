@@ -33,7 +33,7 @@ pub struct AckHold {
     pub out: Signal<Out, AckFrame>,
     pub out_valid: Signal<Out, Bit>,
     pub out_ready: Signal<In, Bit>,
-    /// The next block of the ACK that may go, or went last.
+    /// The next block of the ACK that may go, or of one that went.
     pub out_block: Signal<Out, AckBlockWire>,
     pub out_block_ready: Signal<In, Bit>,
     blocks: SmallFifo<AckBlockWire>,

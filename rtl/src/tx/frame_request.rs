@@ -2,12 +2,12 @@
 //!
 //! ACKs go first when their plane has room. Each frame's connection and path say where it goes: route
 //! (peer's MAC and IP on that plane), entropy, the peer's connection number and incarnation. One frame every
-//! 3 cycles; an ACK's blocks are taken one a cycle, so one of three blocks takes 4, one of four 5. A CONTROL frame is whole in host memory; it is reported when its last beat has been assembled.
+//! 3 cycles. An ACK's blocks are added behind. A CONTROL frame is whole in host memory; it is reported when its last beat has been assembled.
 
 use crate::bundle;
 use crate::rx::placement::Refusal;
 use crate::stream::{Ram, SmallFifo};
-use crate::tx::ack_generator::{AckBlockWire, AckFrame};
+use crate::tx::ack_generator::AckFrame;
 use crate::tx::ack_processor::AckedPacket;
 use crate::tx::header_builder::FrameRequest as Request;
 use crate::tx::path_words::plane_ram;
@@ -52,11 +52,6 @@ bundle! {
 }
 
 bundle! {
-    /// What follows in ACK.
-    BlocksWire { block0: 192, block1: 192, block2: 192, block3: 192 }
-}
-
-bundle! {
     /// A frame on its way through the assembler.
     FrameMark { control: 1, slot: 6 }
 }
@@ -86,9 +81,6 @@ pub struct FrameRequest {
     pub ack: Signal<In, AckFrame>,
     pub ack_frame_valid: Signal<In, Bit>,
     pub ack_frame_ready: Signal<Out, Bit>,
-    /// The next block of the ACK on offer, or of the one that was taken.
-    pub ack_block: Signal<In, AckBlockWire>,
-    pub ack_block_ready: Signal<Out, Bit>,
     /// A packet was refused: tell the peer. One that finds the queue full is refused again when it is sent again.
     pub refusal: Signal<In, Refusal>,
     pub refusal_valid: Signal<In, Bit>,
@@ -132,15 +124,8 @@ pub struct FrameRequest {
     nack_pair: Signal<Local, Bits<17>>,
     nack_rooms: Signal<Local, Bits<4>>,
     item: Signal<Local, Outgoing>,
-    block: [DFF<AckBlockWire>; 4],
-    /// Blocks of the ACK at hand, and how many of them have been taken.
+    /// Blocks of the ACK at hand.
     count: DFF<Bits<3>>,
-    gathered: DFF<Bits<3>>,
-    gathers: Signal<Local, Bit>,
-    whole: Signal<Local, Bit>,
-    position: Signal<Local, Bits<3>>,
-    place: Signal<Local, Bits<3>>,
-    blocks: Signal<Local, BlocksWire>,
     pair: DFF<Bits<17>>,
     route_now: DFF<Route>,
     entropy_now: DFF<Bits<16>>,
@@ -167,8 +152,8 @@ pub struct FrameRequest {
     message16: Signal<Local, Bits<16>>,
     total32: Signal<Local, Bits<32>>,
     offset32: Signal<Local, Bits<32>>,
-    head: Signal<Local, Bits<896>>,
-    body: Signal<Local, Bits<896>>,
+    head: Signal<Local, Bits<384>>,
+    body: Signal<Local, Bits<384>>,
     ack_bytes: Signal<Local, Bits<8>>,
     is_data: Signal<Local, Bit>,
     is_probe: Signal<Local, Bit>,
@@ -202,7 +187,6 @@ impl Logic for FrameRequest {
             of_nack,
             refused,
             count,
-            gathered,
             pair,
             route_now,
             entropy_now,
@@ -267,32 +251,7 @@ impl Logic for FrameRequest {
         self.peers.write_address.next = self.peer_connection.val();
         self.peers.write_data.next = self.peer.val();
         self.peers.write_enable.next = self.peer_write.val();
-        // An ACK's blocks: the first when it is taken, the others one a cycle after.
-        self.position.next = 0.into();
-        if self.step.q.val() != Compose::Pick {
-            self.position.next = self.gathered.q.val();
-        }
-        self.whole.next = !self.of_ack.q.val() | (self.gathered.q.val() == self.count.q.val());
-        self.gathers.next =
-            self.takes_ack.val() | ((self.step.q.val() != Compose::Pick) & !self.whole.val());
-        self.ack_block_ready.next = self.gathers.val();
-        if self.gathers.val() {
-            self.gathered.d.next = self.position.val() + 1;
-        }
-        for i in 0..4 {
-            self.block[i].clock.next = self.clock.val();
-            self.block[i].d.next = self.block[i].q.val();
-            self.place.next = i.to_bits();
-            if self.gathers.val() & (self.position.val() == self.place.val()) {
-                self.block[i].d.next = self.ack_block.val();
-            }
-        }
-        self.blocks.next.block0 = self.block[0].q.val().into();
-        self.blocks.next.block1 = self.block[1].q.val().into();
-        self.blocks.next.block2 = self.block[2].q.val().into();
-        self.blocks.next.block3 = self.block[3].q.val().into();
         self.goes.next = (self.step.q.val() == Compose::Send)
-            & self.whole.val()
             & self.request_ready.val()
             & !self.marks.full.val();
         self.outgoing_ready.next = self.goes.val() & !self.of_ack.q.val() & !self.of_nack.q.val();
@@ -426,9 +385,9 @@ impl Logic for FrameRequest {
         self.probe.next.mask = 0xffff.into();
         self.probe.next.train = self.item.val().train;
         self.probe.next.rest = 0.into();
-        self.body.next = bit_cast::<896, 256>(self.data.val().into()) << 128;
+        self.body.next = bit_cast::<384, 256>(self.data.val().into()) << 128;
         if self.is_probe.val() {
-            self.body.next = bit_cast::<896, 64>(self.probe.val().into()) << 128;
+            self.body.next = bit_cast::<384, 64>(self.probe.val().into()) << 128;
         }
         self.nack.next.reason = 2.into();
         self.nack.next.stream = 0.into();
@@ -437,12 +396,9 @@ impl Logic for FrameRequest {
         self.nack.next.detail = 0.into();
         self.nack.next.reserved = 0.into();
         if self.of_nack.q.val() {
-            self.body.next = bit_cast::<896, 128>(self.nack.val().into()) << 128;
+            self.body.next = bit_cast::<384, 128>(self.nack.val().into()) << 128;
         }
-        if self.of_ack.q.val() {
-            self.body.next = bit_cast::<896, 768>(self.blocks.val().into()) << 128;
-        }
-        self.head.next = bit_cast::<896, 128>(self.common.val().into());
+        self.head.next = bit_cast::<384, 128>(self.common.val().into());
 
         self.plane.next = self.pair.q.val().get_bits::<2>(3);
         self.address.next = self.own[0].val();
@@ -483,9 +439,12 @@ impl Logic for FrameRequest {
         }
         self.request.next.payload_source_lane = self.item.val().source;
         self.request.next.udp_port = self.udp_port.val();
+        self.request.next.blocks = 0.into();
+        if self.of_ack.q.val() {
+            self.request.next.blocks = self.count.q.val();
+        }
         self.request.next.transport = self.head.val() | self.body.val();
-        self.request_valid.next =
-            (self.step.q.val() == Compose::Send) & self.whole.val() & !self.marks.full.val();
+        self.request_valid.next = (self.step.q.val() == Compose::Send) & !self.marks.full.val();
 
         self.marks.write_data.next.control = self.is_control.val().into();
         self.marks.write_data.next.slot = bit_cast::<6, 16>(self.message16.val());

@@ -8,6 +8,7 @@
 
 use crate::bundle;
 use crate::stream::{AlignerJob, Be16, SmallFifo};
+use crate::tx::ack_generator::AckBlockWire;
 use rust_hdl::prelude::*;
 
 bundle! {
@@ -23,15 +24,17 @@ bundle! {
         source_ip: 32,
         /// 0 header and payload, 1 header only, 2 payload only: the payload is the whole frame.
         kind: 2,
-        /// Of the transport header, at most 112.
+        /// Of the transport header, at most 112: `transport`, or of an ACK its 16 bytes and the blocks.
         transport_bytes: 8,
         /// Of the payload; at least 1 in kinds 0 and 2.
         payload_bytes: 13,
         /// Where the payload starts in its first beat.
         payload_source_lane: 6,
         udp_port: 16,
+        /// Of an ACK, else 0.
+        blocks: 3,
         /// Lane 0 first.
-        transport: 896,
+        transport: 384,
     }
 }
 
@@ -115,6 +118,9 @@ pub struct HeaderBuilder {
     pub request: Signal<In, FrameRequest>,
     pub request_valid: Signal<In, Bit>,
     pub request_ready: Signal<Out, Bit>,
+    /// The next block of the ACK on offer, or of the one that was taken; they are there with the ACK.
+    pub block: Signal<In, AckBlockWire>,
+    pub block_ready: Signal<Out, Bit>,
     /// The next beat of headers. A frame's first is there when its plan is, the others one a cycle after.
     pub row: Signal<Out, Bits<512>>,
     pub row_ready: Signal<In, Bit>,
@@ -129,6 +135,17 @@ pub struct HeaderBuilder {
     plans: SmallFifo<FramePlan>,
     taken: DFF<FrameRequest>,
     taken_valid: DFF<Bit>,
+    /// The transport header behind its first 16 bytes: what every kind has, and what only an ACK of two blocks or more has.
+    first: DFF<Bits<192>>,
+    second: DFF<Bits<64>>,
+    second_rest: DFF<Bits<128>>,
+    third: DFF<Bits<192>>,
+    fourth: DFF<Bits<192>>,
+    /// Blocks that have not come yet, and the place of the next.
+    blocks_left: DFF<Bits<3>>,
+    block_at: DFF<Bits<2>>,
+    takes_first: Signal<Local, Bit>,
+    block_bits: Signal<Local, Bits<192>>,
     payload: DFF<Bits<14>>,
     ip_length: DFF<Bits<16>>,
     header_bytes: DFF<Bits<8>>,
@@ -155,6 +172,9 @@ pub struct HeaderBuilder {
     total: Signal<Local, Bits<20>>,
     folded: Signal<Local, Bits<17>>,
     checksum: Signal<Local, Bits<16>>,
+    asked: Signal<Local, Bits<384>>,
+    transport: Signal<Local, Bits<384>>,
+    common: Signal<Local, Bits<128>>,
     network_bits: Signal<Local, Bits<336>>,
     up: Signal<Local, Bits<14>>,
     rest: Signal<Local, Bits<14>>,
@@ -179,6 +199,13 @@ impl Logic for HeaderBuilder {
             clock,
             taken,
             taken_valid,
+            first,
+            second,
+            second_rest,
+            third,
+            fourth,
+            blocks_left,
+            block_at,
             payload,
             ip_length,
             header_bytes,
@@ -204,6 +231,7 @@ impl Logic for HeaderBuilder {
         self.accepts.next = !self.taken_valid.q.val() & (self.left.q.val() <= 1);
         self.request_ready.next = self.accepts.val();
         self.sums.request.next = self.request.val();
+        self.asked.next = self.request.val().transport;
         if self.move1.val() {
             self.taken_valid.d.next = false;
         }
@@ -215,6 +243,33 @@ impl Logic for HeaderBuilder {
             self.header_bytes.d.next = self.sums.header_bytes.val();
             self.frame_bytes.d.next = self.sums.frame_bytes.val();
             self.sum.d.next = self.sums.sum.val();
+            self.first.d.next = self.asked.val().get_bits::<192>(128);
+            self.second.d.next = self.asked.val().get_bits::<64>(320);
+        }
+
+        // An ACK's blocks: the first when it is taken, the others one a cycle after, before their rows leave.
+        self.takes_first.next =
+            self.accepts.val() & self.request_valid.val() & self.request.val().blocks.any();
+        self.block_ready.next = self.takes_first.val() | self.blocks_left.q.val().any();
+        self.block_bits.next = self.block.val().into();
+        if self.blocks_left.q.val().any() {
+            self.blocks_left.d.next = self.blocks_left.q.val() - 1;
+            self.block_at.d.next = self.block_at.q.val() + 1;
+            if self.block_at.q.val() == 1 {
+                self.second.d.next = self.block_bits.val().get_bits::<64>(0);
+                self.second_rest.d.next = self.block_bits.val().get_bits::<128>(64);
+            }
+            if self.block_at.q.val() == 2 {
+                self.third.d.next = self.block_bits.val();
+            }
+            if self.block_at.q.val() == 3 {
+                self.fourth.d.next = self.block_bits.val();
+            }
+        }
+        if self.takes_first.val() {
+            self.first.d.next = self.block_bits.val();
+            self.blocks_left.d.next = self.request.val().blocks - 1;
+            self.block_at.d.next = 1.into();
         }
 
         // Finish the checksum: the sum folds to 17 bits, then its carry comes round.
@@ -280,8 +335,15 @@ impl Logic for HeaderBuilder {
             self.job2.d.next.length = self.payload.q.val();
         }
         self.network_bits.next = self.network.q.val().into();
+        self.transport.next = self.taken.q.val().transport;
+        self.common.next = self.transport.val().get_bits::<128>(0);
         self.bytes.next = bit_cast::<1536, 336>(self.network_bits.val())
-            | (bit_cast::<1536, 896>(self.taken.q.val().transport) << 336);
+            | (bit_cast::<1536, 128>(self.common.val()) << 336)
+            | (bit_cast::<1536, 192>(self.first.q.val()) << 464)
+            | (bit_cast::<1536, 64>(self.second.q.val()) << 656)
+            | (bit_cast::<1536, 128>(self.second_rest.q.val()) << 720)
+            | (bit_cast::<1536, 192>(self.third.q.val()) << 848)
+            | (bit_cast::<1536, 192>(self.fourth.q.val()) << 1040);
         self.row_now.next = self.bytes.val().get_bits::<512>(0);
         if self.written.q.val() == 1 {
             self.row_now.next = self.bytes.val().get_bits::<512>(512);
@@ -305,6 +367,7 @@ impl Logic for HeaderBuilder {
             self.plan2_valid.d.next = false;
             self.job2_valid.d.next = false;
             self.left.d.next = 0.into();
+            self.blocks_left.d.next = 0.into();
         }
     }
 }

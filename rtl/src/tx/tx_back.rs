@@ -3,6 +3,7 @@
 //! Wiring only. Requests are served in order; payload beats come in the order of the requests that have any. Frames to
 //! one plane keep their order. The requester watches `freed`: a plane holds 512 beats.
 
+use super::ack_generator::AckBlockWire;
 use super::frame_assembler::FrameAssembler;
 use super::header_builder::{FrameRequest, HeaderBuilder};
 use super::integrity_tx::IntegrityTx;
@@ -18,6 +19,9 @@ pub struct TxBack {
     pub request: Signal<In, FrameRequest>,
     pub request_valid: Signal<In, Bit>,
     pub request_ready: Signal<Out, Bit>,
+    /// The next block of the ACK on offer, or of the one that was taken.
+    pub block: Signal<In, AckBlockWire>,
+    pub block_ready: Signal<Out, Bit>,
     pub payload: Signal<In, Bits<512>>,
     pub payload_valid: Signal<In, Bit>,
     pub payload_ready: Signal<Out, Bit>,
@@ -69,6 +73,8 @@ impl Logic for TxBack {
         self.builder.request.next = self.request.val();
         self.builder.request_valid.next = self.request_valid.val();
         self.request_ready.next = self.builder.request_ready.val();
+        self.builder.block.next = self.block.val();
+        self.block_ready.next = self.builder.block_ready.val();
         self.aligner.job.next = self.builder.job.val();
         self.aligner.job_valid.next = self.builder.job_valid.val();
         self.builder.job_ready.next = self.aligner.job_ready.val();
