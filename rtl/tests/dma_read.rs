@@ -7,7 +7,7 @@ use rust_hdl::prelude::*;
 use std::collections::VecDeque;
 
 fn text() -> String {
-    let mut read = DmaRead::default();
+    let mut read = DmaRead::new();
     read.clock.connect();
     read.reset.connect();
     read.command.connect();

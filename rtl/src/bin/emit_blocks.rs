@@ -78,7 +78,7 @@ fn write_all(directory: &Path) -> std::io::Result<()> {
         placement = Placement::new();
         aligner = Aligner::default();
         dma_write = DmaWrite::new();
-        dma_read = DmaRead::default();
+        dma_read = DmaRead::new();
         message_table = MessageTable::new(connections);
         ack_generator = AckGenerator::new(connections + 2);
         ack_hold = AckHold::new();

@@ -1,7 +1,7 @@
 //! Sixty-four running counts in LUT RAM (clause T-2.13).
 //!
 //! A pulse is kept in a small pending count; a sweep over four banks visits one counter of each a cycle and adds what is
-//! pending to its word, so every pulse of every cycle is counted and shows at most 18 cycles later.
+//! pending to its word, so every pulse of every cycle is counted and shows at most 19 cycles later.
 
 use crate::stream::Ram;
 use rust_hdl::prelude::*;
@@ -18,6 +18,7 @@ pub struct Counters {
     shown: [Ram<Bits<32>, 4>; 4],
     /// Never above 17: a sweep takes 16 cycles.
     pending: [DFF<Bits<5>>; 64],
+    came: DFF<Bits<64>>,
     visit: DFF<Bits<4>>,
     visited: DFF<Bits<4>>,
     add: [DFF<Bits<5>>; 4],
@@ -40,6 +41,7 @@ impl Default for Counters {
             counts: Default::default(),
             shown: Default::default(),
             pending: std::array::from_fn(|_| DFF::default()),
+            came: Default::default(),
             visit: Default::default(),
             visited: Default::default(),
             add: Default::default(),
@@ -57,7 +59,8 @@ impl Default for Counters {
 impl Logic for Counters {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, visit, visited, read_bank);
+        dff_setup!(self, clock, came, visit, visited, read_bank);
+        self.came.d.next = self.pulses.val();
         self.visit.d.next = self.visit.q.val() + 1;
         self.visited.d.next = self.visit.q.val();
         self.read_bank.d.next = self.read_index.val().get_bits::<2>(4);
@@ -73,7 +76,7 @@ impl Logic for Counters {
                     self.base.next = 0.into();
                 }
                 self.pending[16 * i + j].d.next = self.base.val();
-                if self.pulses.val().get_bit(16 * i + j) {
+                if self.came.q.val().get_bit(16 * i + j) {
                     self.pending[16 * i + j].d.next = self.base.val() + 1;
                 }
             }

@@ -46,8 +46,10 @@ pub struct Registers {
     pub placement_done: Signal<In, Bits<32>>,
     pub counter_index: Signal<Out, Bits<6>>,
     pub counter: Signal<In, Bits<32>>,
+    /// The cycle after it was written.
     pub doorbell: Signal<Out, Doorbell>,
     pub doorbell_valid: Signal<Out, Bit>,
+    /// The cycle after the command was written.
     pub access: Signal<Out, TableAccess>,
     pub access_valid: Signal<Out, Bit>,
     pub entry: Signal<Out, Bits<512>>,
@@ -59,7 +61,7 @@ pub struct Registers {
     map_hash: Constant<Bits<32>>,
     capabilities: Constant<Bits<32>>,
     capabilities2: Constant<Bits<32>>,
-    plane_last: Constant<Bits<2>>,
+    planes: Constant<Bits<3>>,
     enabled: DFF<Bit>,
     increment: DFF<Bits<16>>,
     fraction: DFF<Bits<17>>,
@@ -80,6 +82,10 @@ pub struct Registers {
     ip: [DFF<Bits<32>>; 4],
     word: [DFF<Bits<32>>; 16],
     waiting: DFF<Bit>,
+    access_now: DFF<TableAccess>,
+    access_comes: DFF<Bit>,
+    doorbell_now: DFF<Doorbell>,
+    doorbell_comes: DFF<Bit>,
     of_loss: DFF<Bit>,
     offset: Signal<Local, Bits<12>>,
     in_bar0: Signal<Local, Bit>,
@@ -88,6 +94,7 @@ pub struct Registers {
     plane: Signal<Local, Bits<2>>,
     field: Signal<Local, Bits<3>>,
     here: Signal<Local, Bits<2>>,
+    here3: Signal<Local, Bits<3>>,
     window: Signal<Local, Bits<4>>,
     at: Signal<Local, Bits<4>>,
     in_planes: Signal<Local, Bit>,
@@ -113,7 +120,7 @@ impl Registers {
             map_hash: Constant::new(u64::from(map_hash).into()),
             capabilities: Constant::new(u64::from(capabilities).into()),
             capabilities2: Constant::new(u64::from(capabilities2).into()),
-            plane_last: Constant::new((planes as u64 - 1).into()),
+            planes: Constant::new((planes as u64).into()),
             ..Self::unset()
         }
     }
@@ -157,7 +164,7 @@ impl Registers {
             map_hash: Constant::new(0u64.into()),
             capabilities: Constant::new(0u64.into()),
             capabilities2: Constant::new(0u64.into()),
-            plane_last: Constant::new(3u64.into()),
+            planes: Constant::new(4u64.into()),
             enabled: Default::default(),
             increment: Default::default(),
             fraction: Default::default(),
@@ -178,6 +185,10 @@ impl Registers {
             ip: Default::default(),
             word: Default::default(),
             waiting: Default::default(),
+            access_now: Default::default(),
+            access_comes: Default::default(),
+            doorbell_now: Default::default(),
+            doorbell_comes: Default::default(),
             of_loss: Default::default(),
             offset: Default::default(),
             in_bar0: Default::default(),
@@ -186,6 +197,7 @@ impl Registers {
             plane: Default::default(),
             field: Default::default(),
             here: Default::default(),
+            here3: Default::default(),
             window: Default::default(),
             at: Default::default(),
             in_planes: Default::default(),
@@ -232,6 +244,10 @@ impl Logic for Registers {
             ring_set,
             in_use,
             waiting,
+            access_now,
+            access_comes,
+            doorbell_now,
+            doorbell_comes,
             of_loss,
             shown_q
         );
@@ -314,10 +330,11 @@ impl Logic for Registers {
             self.mac_high[i].d.next = self.mac_high[i].q.val();
             self.ip[i].d.next = self.ip[i].q.val();
             self.here.next = i.to_bits();
+            self.here3.next = i.to_bits();
             if self.writes.val()
                 & self.in_planes.val()
                 & (self.plane.val() == self.here.val())
-                & (self.here.val() <= self.plane_last.val())
+                & (self.here3.val() < self.planes.val())
             {
                 if self.field.val() == 0 {
                     self.mac_low[i].d.next = self.write_data.val();
@@ -355,11 +372,13 @@ impl Logic for Registers {
         self.in_window.next = self.offset.val().get_bits::<6>(6) == 5;
         self.window.next = self.offset.val().get_bits::<4>(2);
         self.command.next = self.writes.val() & (self.offset.val() == 0x100);
-        self.access.next.index = self.write_data.val().get_bits::<20>(0);
-        self.access.next.table = self.write_data.val().get_bits::<4>(24);
-        self.access.next.write = self.write_data.val().get_bits::<1>(28);
-        self.access.next.read = self.write_data.val().get_bits::<1>(29);
-        self.access_valid.next = self.command.val();
+        self.access_now.d.next.index = self.write_data.val().get_bits::<20>(0);
+        self.access_now.d.next.table = self.write_data.val().get_bits::<4>(24);
+        self.access_now.d.next.write = self.write_data.val().get_bits::<1>(28);
+        self.access_now.d.next.read = self.write_data.val().get_bits::<1>(29);
+        self.access_comes.d.next = self.command.val();
+        self.access.next = self.access_now.q.val();
+        self.access_valid.next = self.access_comes.q.val();
         if self.command.val() & self.write_data.val().get_bit(29) {
             self.waiting.d.next = (self.write_data.val().get_bits::<4>(24) == 7)
                 | (self.write_data.val().get_bits::<4>(24) == 8);
@@ -394,10 +413,12 @@ impl Logic for Registers {
         self.entry.next = self.all.val();
 
         // Doorbells: a 4 KiB page a connection.
-        self.doorbell.next.connection = self.address.val().get_bits::<12>(12);
-        self.doorbell.next.register = self.address.val().get_bits::<2>(2);
-        self.doorbell.next.value = self.write_data.val();
-        self.doorbell_valid.next = self.write_valid.val() & self.in_bar2.val();
+        self.doorbell_now.d.next.connection = self.address.val().get_bits::<12>(12);
+        self.doorbell_now.d.next.register = self.address.val().get_bits::<2>(2);
+        self.doorbell_now.d.next.value = self.write_data.val();
+        self.doorbell_comes.d.next = self.write_valid.val() & self.in_bar2.val();
+        self.doorbell.next = self.doorbell_now.q.val();
+        self.doorbell_valid.next = self.doorbell_comes.q.val();
 
         // What is read.
         if self.offset.val() == 0x000 {
@@ -462,7 +483,7 @@ impl Logic for Registers {
         }
         if self.offset.val() == 0x104 {
             self.shown.next = 0.into();
-            if self.clear_busy.val() | self.waiting.q.val() {
+            if self.clear_busy.val() | self.waiting.q.val() | self.access_comes.q.val() {
                 self.shown.next = 1.into();
             }
         }
@@ -486,6 +507,8 @@ impl Logic for Registers {
             self.ring_entries.d.next = 0.into();
             self.in_use.d.next = 1.into();
             self.waiting.d.next = false;
+            self.access_comes.d.next = false;
+            self.doorbell_comes.d.next = false;
         }
     }
 }

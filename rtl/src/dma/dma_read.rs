@@ -2,7 +2,7 @@
 //!
 //! A command lies within one 4 KiB page and becomes one burst. Beats are reserved in the destination's FIFO before the
 //! burst is asked for, so the bus is never made to wait and neither destination can block the other. The beats are
-//! whole: who asked knows the first byte's lane. 4 cycles from bus to payload or work
+//! whole: who asked knows the first byte's lane. 2 cycles from command to bus, 4 from bus to payload or work
 //! request; 1 beat a cycle.
 
 use crate::bundle;
@@ -65,6 +65,7 @@ pub struct DmaRead {
     pub request_ready: Signal<In, Bit>,
     /// A beat came with an error response.
     pub read_error: Signal<Out, Bit>,
+    commands: SmallFifo<ReadCommand>,
     payloads: Fifo<ReadBeat>,
     /// The queue of work requests lets no more than 32 be under way.
     requests: Fifo<Bits<240>>,
@@ -74,6 +75,7 @@ pub struct DmaRead {
     valid: DFF<Bit>,
     payload_reserved: DFF<Bits<LEVEL_BITS>>,
     request_reserved: DFF<Bits<LEVEL_BITS>>,
+    now: Signal<Local, ReadCommand>,
     lane: Signal<Local, Bits<6>>,
     whole: Signal<Local, Bits<64>>,
     sum: Signal<Local, Bits<13>>,
@@ -93,6 +95,16 @@ pub struct DmaRead {
     request_pop: Signal<Local, Bit>,
 }
 
+impl DmaRead {
+    /// With the depth of its queue of commands set.
+    pub fn new() -> Self {
+        Self {
+            commands: SmallFifo::new(1),
+            ..Self::default()
+        }
+    }
+}
+
 impl Logic for DmaRead {
     #[hdl_gen]
     fn update(&mut self) {
@@ -105,26 +117,31 @@ impl Logic for DmaRead {
             payload_reserved,
             request_reserved
         );
-        clock!(self, clock, payloads, requests, tags);
+        clock!(self, clock, commands, payloads, requests, tags);
+        self.commands.reset.next = self.reset.val();
+        self.commands.write_data.next = self.command.val();
+        self.commands.write_enable.next = self.command_valid.val();
+        self.command_ready.next = !self.commands.full.val();
+        self.now.next = self.commands.read_data.val();
         self.payloads.reset.next = self.reset.val();
         self.requests.reset.next = self.reset.val();
         self.tags.reset.next = self.reset.val();
 
         // One burst: aligned down to a beat, as many beats as the bytes touch.
-        self.whole.next = self.command.val().address;
+        self.whole.next = self.now.val().address;
         self.lane.next = self.whole.val().get_bits::<6>(0);
-        self.sum.next = bit_cast::<13, 6>(self.lane.val()) + self.command.val().length + 63;
+        self.sum.next = bit_cast::<13, 6>(self.lane.val()) + self.now.val().length + 63;
         self.beats.next = self.sum.val().get_bits::<7>(6);
         self.beats_wide.next = bit_cast::<LEVEL_BITS, 7>(self.beats.val());
         self.payload_sum.next = self.payload_reserved.q.val() + self.beats_wide.val();
         self.request_sum.next = self.request_reserved.q.val() + self.beats_wide.val();
-        self.for_request.next = self.command.val().work_request == 1;
-        self.accept.next = self.command_valid.val()
+        self.for_request.next = self.now.val().work_request == 1;
+        self.accept.next = self.commands.read_valid.val()
             & (!self.valid.q.val() | self.arready.val())
             & !self.tags.full.val()
             & ((self.for_request.val() & (self.request_sum.val() <= 32))
                 | (!self.for_request.val() & (self.payload_sum.val() <= 512)));
-        self.command_ready.next = self.accept.val();
+        self.commands.read_ready.next = self.accept.val();
         if self.arready.val() {
             self.valid.d.next = false;
         }
@@ -136,8 +153,8 @@ impl Logic for DmaRead {
         self.araddr.next = self.address.q.val();
         self.arlen.next = self.length.q.val();
         self.arvalid.next = self.valid.q.val();
-        self.tag.next.work_request = self.command.val().work_request;
-        self.tag.next.last = self.command.val().last;
+        self.tag.next.work_request = self.now.val().work_request;
+        self.tag.next.last = self.now.val().last;
         self.tags.write_data.next = self.tag.val();
         self.tags.write_enable.next = self.accept.val();
 

@@ -1,7 +1,7 @@
 //! What the host is told beside the completion of its work: CONTROL packets received, connections that failed.
 //!
 //! Each source has a small queue. A failure also stops the connection's sending, at the moment it is told; it is told
-//! once in a connection's life, what follows from it is not.
+//! once in a connection's life, what follows from it is not. A notice leaves from a register, two cycles after it was queued.
 
 use crate::rx::message_table::PlacedPacket;
 use crate::stream::SmallFifo;
@@ -40,6 +40,10 @@ pub struct Notices {
     failures: SmallFifo<Bits<12>>,
     nacks: SmallFifo<Bits<12>>,
     stopped: DFF<Bits<64>>,
+    leaving: DFF<Notice>,
+    leaving_valid: DFF<Bit>,
+    next: Signal<Local, Notice>,
+    free: Signal<Local, Bit>,
     source: Signal<Local, Bits<3>>,
     one: Signal<Local, Bits<64>>,
     told_bit: Signal<Local, Bits<64>>,
@@ -68,7 +72,7 @@ impl Notices {
 impl Logic for Notices {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, stopped);
+        dff_setup!(self, clock, stopped, leaving, leaving_valid);
         clock!(self, clock, controls, locals, invalids, failures, nacks);
         self.controls.reset.next = self.reset.val();
         self.locals.reset.next = self.reset.val();
@@ -88,46 +92,46 @@ impl Logic for Notices {
 
         self.source.next = 0.into();
         self.any.next = self.controls.read_valid.val();
-        self.notice.next.kind = 1.into();
-        self.notice.next.status = 0.into();
-        self.notice.next.connection = 0.into();
-        self.notice.next.index = self.controls.read_data.val().index;
-        self.notice.next.length = bit_cast::<16, 13>(self.controls.read_data.val().length);
-        self.notice.next.plane = self.controls.read_data.val().plane;
+        self.next.next.kind = 1.into();
+        self.next.next.status = 0.into();
+        self.next.next.connection = 0.into();
+        self.next.next.index = self.controls.read_data.val().index;
+        self.next.next.length = bit_cast::<16, 13>(self.controls.read_data.val().length);
+        self.next.next.plane = self.controls.read_data.val().plane;
         if self.locals.read_valid.val() {
             self.source.next = 1.into();
             self.any.next = true;
-            self.notice.next.status = 1.into();
-            self.notice.next.connection = self.locals.read_data.val();
+            self.next.next.status = 1.into();
+            self.next.next.connection = self.locals.read_data.val();
         }
         if self.invalids.read_valid.val() {
             self.source.next = 2.into();
             self.any.next = true;
-            self.notice.next.status = 4.into();
-            self.notice.next.connection = self.invalids.read_data.val();
+            self.next.next.status = 4.into();
+            self.next.next.connection = self.invalids.read_data.val();
         }
         if self.failures.read_valid.val() {
             self.source.next = 3.into();
             self.any.next = true;
-            self.notice.next.status = 3.into();
-            self.notice.next.connection = self.failures.read_data.val();
+            self.next.next.status = 3.into();
+            self.next.next.connection = self.failures.read_data.val();
         }
         if self.nacks.read_valid.val() {
             self.source.next = 4.into();
             self.any.next = true;
-            self.notice.next.status = 2.into();
-            self.notice.next.connection = self.nacks.read_data.val();
+            self.next.next.status = 2.into();
+            self.next.next.connection = self.nacks.read_data.val();
         }
         if self.source.val() != 0 {
-            self.notice.next.kind = 2.into();
-            self.notice.next.index = 0.into();
-            self.notice.next.length = 0.into();
-            self.notice.next.plane = 0.into();
+            self.next.next.kind = 2.into();
+            self.next.next.index = 0.into();
+            self.next.next.length = 0.into();
+            self.next.next.plane = 0.into();
         }
 
         // A failure of a connection that is stopped already is passed over.
         self.one.next = 1.into();
-        self.failing.next = self.notice.val().connection;
+        self.failing.next = self.next.val().connection;
         self.low6.next = bit_cast::<6, 12>(self.failing.val());
         self.told_bit.next = self.one.val() << self.low6.val();
         self.known.next =
@@ -138,9 +142,15 @@ impl Logic for Notices {
             self.set_bit.next = self.one.val() << self.low6.val();
         }
         // Not in the cycle in which a connection is set: both would write its settings.
-        self.notice_valid.next = self.any.val() & !self.known.val() & !self.set_valid.val();
+        self.free.next = !self.leaving_valid.q.val() | self.notice_ready.val();
         self.pops.next =
-            self.any.val() & !self.set_valid.val() & (self.notice_ready.val() | self.known.val());
+            self.any.val() & !self.set_valid.val() & (self.free.val() | self.known.val());
+        if self.free.val() {
+            self.leaving.d.next = self.next.val();
+            self.leaving_valid.d.next = self.pops.val() & !self.known.val();
+        }
+        self.notice.next = self.leaving.q.val();
+        self.notice_valid.next = self.leaving_valid.q.val();
         self.controls.read_ready.next = self.pops.val() & (self.source.val() == 0);
         self.locals.read_ready.next = self.pops.val() & (self.source.val() == 1);
         self.invalids.read_ready.next = self.pops.val() & (self.source.val() == 2);
@@ -155,6 +165,7 @@ impl Logic for Notices {
         }
         if self.reset.val() {
             self.stopped.d.next = 0.into();
+            self.leaving_valid.d.next = false;
         }
     }
 }

@@ -71,6 +71,8 @@ pub struct ForcedQueue {
     pub head: [Signal<Out, Forced>; 4],
     pub head_valid: [Signal<Out, Bit>; 4],
     pub head_ready: [Signal<In, Bit>; 4],
+    tail_now: DFF<Bits<17>>,
+    tail_comes: DFF<Bit>,
     tails: SmallFifo<Bits<17>>,
     second: DFF<Bit>,
     queue: [Fifo<Forced>; 4],
@@ -112,11 +114,13 @@ impl ForcedQueue {
 impl Logic for ForcedQueue {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, second, room_now);
+        dff_setup!(self, clock, second, room_now, tail_now, tail_comes);
         clock!(self, clock, tails);
         self.tails.reset.next = self.reset.val();
-        self.tails.write_data.next = self.tail_pair.val();
-        self.tails.write_enable.next = self.tail_valid.val();
+        self.tail_now.d.next = self.tail_pair.val();
+        self.tail_comes.d.next = self.tail_valid.val() & !self.reset.val();
+        self.tails.write_data.next = self.tail_now.q.val();
+        self.tails.write_enable.next = self.tail_comes.q.val();
 
         self.chosen.next = self.order.val();
         self.chosen_valid.next = self.order_valid.val();

@@ -76,6 +76,7 @@ pub struct MessageCompletion {
     pub record: Signal<Out, WriteRecord>,
     pub record_valid: Signal<Out, Bit>,
     pub record_ready: Signal<In, Bit>,
+    /// The cycle after the order has moved.
     pub head_connection: Signal<Out, Bits<12>>,
     pub head_message: Signal<Out, Bits<16>>,
     pub head_valid: Signal<Out, Bit>,
@@ -115,6 +116,9 @@ pub struct MessageCompletion {
     one: Signal<Local, Bits<64>>,
     flip: Signal<Local, Bits<64>>,
     head: Signal<Local, Bits<16>>,
+    told_connection: DFF<Bits<12>>,
+    told_message: DFF<Bits<16>>,
+    told: DFF<Bit>,
     written: Signal<Local, Bits<32>>,
     shifted: Signal<Local, Bits<64>>,
     oldest_done: Signal<Local, Bit>,
@@ -160,6 +164,9 @@ impl Logic for MessageCompletion {
             order,
             ring_now,
             counted_since,
+            told_connection,
+            told_message,
+            told,
             counted_all,
             delivered_since,
             delivered_all
@@ -278,9 +285,12 @@ impl Logic for MessageCompletion {
         self.orders.write_address.next = self.connection.q.val();
         self.orders.write_data.next = self.order.q.val();
         self.orders.write_enable.next = false;
-        self.head_connection.next = self.connection.q.val();
-        self.head_message.next = self.head.val();
-        self.head_valid.next = false;
+        self.head_connection.next = self.told_connection.q.val();
+        self.head_message.next = self.told_message.q.val();
+        self.head_valid.next = self.told.q.val();
+        self.told_connection.d.next = self.connection.q.val();
+        self.told_message.d.next = self.head.val();
+        self.told.d.next = false;
         match self.deliver.q.val() {
             Deliver::Wait => {
                 self.connection.d.next = self.finished.read_data.val().connection;
@@ -300,9 +310,9 @@ impl Logic for MessageCompletion {
                     self.orders.write_data.next.head = 0.into();
                     self.orders.write_data.next.written = 0.into();
                     self.orders.write_enable.next = true;
-                    self.head_connection.next = bit_cast::<12, 18>(self.clear_address.val() >> 6);
-                    self.head_message.next = 0.into();
-                    self.head_valid.next = true;
+                    self.told_connection.d.next = bit_cast::<12, 18>(self.clear_address.val() >> 6);
+                    self.told_message.d.next = 0.into();
+                    self.told.d.next = true;
                 }
             }
             Deliver::Look => {
@@ -322,7 +332,7 @@ impl Logic for MessageCompletion {
                     self.deliver.d.next = Deliver::Emit;
                 } else {
                     self.orders.write_enable.next = true;
-                    self.head_valid.next = true;
+                    self.told.d.next = true;
                     self.deliver.d.next = Deliver::Wait;
                 }
             }
@@ -383,6 +393,7 @@ impl Logic for MessageCompletion {
         if self.reset.val() {
             self.tally.d.next = Tally::Wait;
             self.deliver.d.next = Deliver::Wait;
+            self.told.d.next = false;
         }
     }
 }

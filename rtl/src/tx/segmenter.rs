@@ -66,6 +66,7 @@ pub struct Segmenter {
     queue: SmallFifo<Outgoing>,
     /// Of the packets in `queue`, in their order: whether the local range was refused.
     verdicts: SmallFifo<Bit>,
+    roomy: DFF<Bit>,
     take: Signal<Local, Bit>,
     /// Places in `queue` and in `reads` for jobs that were taken: given back when what lay there leaves, or when
     /// no read will lie there.
@@ -136,6 +137,7 @@ impl Logic for Segmenter {
         dff_setup!(
             self,
             clock,
+            roomy,
             job1,
             valid1,
             job2,
@@ -162,7 +164,8 @@ impl Logic for Segmenter {
         self.verdicts.reset.next = self.reset.val();
         self.jobs.write_data.next = self.job.val();
         self.jobs.write_enable.next = self.job_valid.val();
-        self.job_room.next = self.jobs.level.val() < 16;
+        self.roomy.d.next = self.jobs.level.val() < 14;
+        self.job_room.next = self.roomy.q.val();
 
         // Take a job while there is room behind the whole pipeline for what is in it, and no message is being written.
         self.take.next = self.jobs.read_valid.val()

@@ -2,7 +2,7 @@
 //!
 //! A frame reserves the most it could need before its payload is asked for, and gives back what it did not
 //! use; so nothing behind the scheduler ever has to wait for a plane. Returns are added one cycle late,
-//! reservations at once.
+//! reservations at once. What room there is is worked out with them, for the next cycle.
 
 use rust_hdl::prelude::*;
 
@@ -29,16 +29,19 @@ pub struct TransmitCredit {
     plus_now: Signal<Local, Bits<12>>,
     minus_now: Signal<Local, Bits<12>>,
     level: Signal<Local, Bits<12>>,
+    left: Signal<Local, Bits<12>>,
     here: Signal<Local, Bits<2>>,
     data_bits: Signal<Local, Bits<4>>,
     ack_bits: Signal<Local, Bits<4>>,
     enough: Signal<Local, Bit>,
+    data_now: DFF<Bits<4>>,
+    ack_now: DFF<Bits<4>>,
 }
 
 impl Logic for TransmitCredit {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, started);
+        dff_setup!(self, clock, started, data_now, ack_now);
         self.data_bits.next = 0.into();
         self.ack_bits.next = 0.into();
         for i in 0..4 {
@@ -67,20 +70,22 @@ impl Logic for TransmitCredit {
                     self.minus_now.val() + bit_cast::<12, 2>(self.ack_beats.val());
             }
             self.level.next = self.credit[i].q.val() + self.plus[i].q.val();
-            self.credit[i].d.next = self.level.val() - self.minus_now.val();
+            self.left.next = self.level.val() - self.minus_now.val();
             // Three beats less than the FIFO, for the ACK that is being decided on.
             if self.reset.val() | !self.started.q.val() {
-                self.credit[i].d.next = 500.into();
+                self.left.next = 500.into();
                 self.plus[i].d.next = 0.into();
             }
-            self.level.next = self.credit[i].q.val();
-            self.enough.next = self.level.val() >= 75;
+            self.credit[i].d.next = self.left.val();
+            self.enough.next = self.left.val() >= 75;
             self.data_bits.next = self.data_bits.val().replace_bit(i, self.enough.val());
-            self.enough.next = self.level.val() >= 8;
+            self.enough.next = self.left.val() >= 8;
             self.ack_bits.next = self.ack_bits.val().replace_bit(i, self.enough.val());
         }
         self.started.d.next = true;
-        self.data_room.next = self.data_bits.val();
-        self.ack_room.next = self.ack_bits.val();
+        self.data_now.d.next = self.data_bits.val();
+        self.ack_now.d.next = self.ack_bits.val();
+        self.data_room.next = self.data_now.q.val();
+        self.ack_room.next = self.ack_now.q.val();
     }
 }

@@ -106,7 +106,7 @@ impl Engine {
             forced: ForcedQueue::new(9, configuration.planes),
             segmenter: Segmenter::new(connections),
             send_memory: MemoryTranslation::new(configuration.key_bits, configuration.page_bits),
-            read_engine: DmaRead::default(),
+            read_engine: DmaRead::new(),
             frames: FrameRequest::new(connections, configuration.plane_bits()),
             back: TxBack::new(configuration.planes),
             processor: AckProcessor::new(
