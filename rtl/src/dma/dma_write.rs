@@ -89,6 +89,8 @@ pub struct DmaWrite {
     wanted: DFF<Bits<8>>,
     /// Frames that have begun to pass to the aligner and whose plans have not been taken.
     begun: DFF<Bits<6>>,
+    ack_taken: DFF<Bit>,
+    offers: Signal<Local, Bit>,
     begins: Signal<Local, Bit>,
     planned: Signal<Local, Bit>,
     may_plan: Signal<Local, Bit>,
@@ -119,7 +121,7 @@ impl DmaWrite {
 impl Logic for DmaWrite {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, kind, wanted, begun);
+        dff_setup!(self, clock, busy, kind, wanted, begun, ack_taken);
         clock!(self, clock, aligner, bus, routes, jobs);
         self.aligner.reset.next = self.reset.val();
         self.bus.reset.next = self.reset.val();
@@ -134,14 +136,21 @@ impl Logic for DmaWrite {
             self.busy.q.val() & self.payload_valid.val() & self.feeds.val();
         self.ack_data.next = self.payload_data.val();
         self.ack_last.next = self.payload_last.val();
-        self.ack_valid.next = self.busy.q.val() & self.payload_valid.val() & self.forwards.val();
+        // A beat of an ACK leaves the cycle after it was taken, so that nobody's readiness runs through here.
+        self.offers.next = self.busy.q.val()
+            & self.payload_valid.val()
+            & self.forwards.val()
+            & !self.ack_taken.q.val();
+        self.ack_valid.next = self.offers.val();
         self.taken.next = self.busy.q.val()
             & self.payload_valid.val()
             & (!self.feeds.val() | self.aligner.in_ready.val())
-            & (!self.forwards.val() | self.ack_ready.val());
+            & (!self.forwards.val() | self.ack_taken.q.val());
+        self.ack_taken.d.next = (self.offers.val() & self.ack_ready.val())
+            | (self.ack_taken.q.val() & !self.taken.val());
         self.payload_ready.next = self.busy.q.val()
             & (!self.feeds.val() | self.aligner.in_ready.val())
-            & (!self.forwards.val() | self.ack_ready.val());
+            & (!self.forwards.val() | self.ack_taken.q.val());
         if self.taken.val() & self.feeds.val() {
             self.wanted.d.next = self.wanted.q.val() - 1;
         }
@@ -197,6 +206,7 @@ impl Logic for DmaWrite {
         if self.reset.val() {
             self.busy.d.next = false;
             self.begun.d.next = 0.into();
+            self.ack_taken.d.next = false;
         }
 
         self.bus.data.next = self.aligner.out_data.val();
