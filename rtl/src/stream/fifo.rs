@@ -167,7 +167,7 @@ fn lut_memory(width: usize, depth_bits: u64) -> String {
     let (top, pointer, last) = (width - 1, depth_bits - 1, (1u64 << depth_bits) - 1);
     let depth = 1u64 << depth_bits;
     format!(
-        "reg [{top}:0] mem [0:{last}];
+        "(* ram_style = \"distributed\" *) reg [{top}:0] mem [0:{last}];
     reg [{pointer}:0] write_at;
     reg [{pointer}:0] read_at;
     reg [{depth_bits}:0] held;
