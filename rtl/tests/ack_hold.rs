@@ -99,6 +99,8 @@ fn run(chances: [u64; 4], start: u32) {
     let (mut issued, mut done, mut passed) = (start, start, 0);
     let mut held: VecDeque<Ack> = VecDeque::new();
     let mut taken = Ack::default();
+    // Cycles that an ACK which may go is not shown.
+    let mut waits = 0;
     while passed < 3000 {
         assert!(model.cycles() < 500_000, "hangs");
         let under_way = issued.wrapping_sub(done);
@@ -126,8 +128,11 @@ fn run(chances: [u64; 4], start: u32) {
                 taken = held.pop_front().expect("it is there");
                 passed += 1;
             }
+            waits = 0;
         } else if let Some(ack) = held.front() {
-            assert_ne!(done, ack.after, "held for nothing");
+            let is_due = done.wrapping_sub(ack.after) < 1 << 31;
+            waits = if is_due { waits + 1 } else { 0 };
+            assert!(waits <= 2, "held for nothing");
         }
         let next = !taken.blocks.is_empty() && stall.chance(90);
         model.input("out_block_ready").set(next);
@@ -178,6 +183,8 @@ fn what_was_held_at_a_mark_has_left_when_it_says_so() {
         frame_valid.set(0);
         done.set(1);
         for left in (0..held).rev() {
+            // Every other cycle.
+            model.cycle();
             model.eval();
             assert!(out_valid.is_set() && !gone.is_set(), "{left} of {held}");
             model.cycle();

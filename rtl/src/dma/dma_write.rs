@@ -90,6 +90,8 @@ pub struct DmaWrite {
     /// Frames that have begun to pass to the aligner and whose plans have not been taken.
     begun: DFF<Bits<6>>,
     ack_taken: DFF<Bit>,
+    routed: DFF<FrameRoute>,
+    routed_valid: DFF<Bit>,
     offers: Signal<Local, Bit>,
     begins: Signal<Local, Bit>,
     planned: Signal<Local, Bit>,
@@ -121,7 +123,17 @@ impl DmaWrite {
 impl Logic for DmaWrite {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, kind, wanted, begun, ack_taken);
+        dff_setup!(
+            self,
+            clock,
+            busy,
+            kind,
+            wanted,
+            begun,
+            ack_taken,
+            routed,
+            routed_valid
+        );
         clock!(self, clock, aligner, bus, routes, jobs);
         self.aligner.reset.next = self.reset.val();
         self.bus.reset.next = self.reset.val();
@@ -160,24 +172,27 @@ impl Logic for DmaWrite {
         }
 
         // Take a frame's route. The aligner's job is seen by its planner while the frame before is under way.
-        self.length.next = self.route.val().length;
+        self.routed.d.next = self.route.val();
+        self.routed_valid.d.next = self.route_valid.val() & !self.reset.val();
+        self.length.next = self.routed.q.val().length;
         self.some.next = self.length.val() != 0;
-        self.up.next =
-            bit_cast::<14, 13>(self.length.val()) + bit_cast::<14, 6>(self.route.val().source) + 63;
-        self.beat_route.next.kind = self.route.val().kind;
+        self.up.next = bit_cast::<14, 13>(self.length.val())
+            + bit_cast::<14, 6>(self.routed.q.val().source)
+            + 63;
+        self.beat_route.next.kind = self.routed.q.val().kind;
         self.beat_route.next.wanted = 0.into();
         if self.some.val() {
             self.beat_route.next.wanted = self.up.val().get_bits::<8>(6);
         }
         self.routes.write_data.next = self.beat_route.val();
-        self.routes.write_enable.next = self.route_valid.val();
+        self.routes.write_enable.next = self.routed_valid.q.val();
         self.route_room.next = self.routes.level.val() < 16;
-        self.aligner_job.next.source = self.route.val().source;
-        self.aligner_job.next.destination = self.route.val().lane;
+        self.aligner_job.next.source = self.routed.q.val().source;
+        self.aligner_job.next.destination = self.routed.q.val().lane;
         self.aligner_job.next.length = bit_cast::<14, 13>(self.length.val());
         self.jobs.write_data.next = self.aligner_job.val();
         self.jobs.write_enable.next =
-            self.route_valid.val() & (self.route.val().kind == 1) & self.some.val();
+            self.routed_valid.q.val() & (self.routed.q.val().kind == 1) & self.some.val();
         self.aligner.job.next = self.jobs.read_data.val();
         self.aligner.job_valid.next = self.jobs.read_valid.val();
         self.jobs.read_ready.next = self.aligner.job_ready.val();

@@ -8,7 +8,7 @@
 //! A connection that starts anew must not show an ACK of its life before: at a `mark` what is held is remembered, and
 //! `mark_gone` says that all of it has left.
 //!
-//! Latency 2 cycles when nothing is being written, one block a cycle. It looks at no content.
+//! Latency 3 cycles when nothing is being written, one block a cycle, an ACK every other. It looks at no content.
 
 use super::ack_generator::{AckBlockWire, AckFrame};
 use crate::stream::SmallFifo;
@@ -47,7 +47,8 @@ pub struct AckHold {
     ordered: Signal<Local, Bits<32>>,
     answered: Signal<Local, Bits<32>>,
     ahead: Signal<Local, Bits<16>>,
-    due: Signal<Local, Bit>,
+    /// The oldest ACK may go.
+    due: DFF<Bit>,
 }
 
 impl AckHold {
@@ -65,7 +66,7 @@ impl AckHold {
 impl Logic for AckHold {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, marked);
+        dff_setup!(self, clock, marked, due);
         clock!(self, clock, blocks, frames, afters);
         self.blocks.reset.next = self.reset.val();
         self.frames.reset.next = self.reset.val();
@@ -85,13 +86,14 @@ impl Logic for AckHold {
         // Fewer than 2^15 writes are ever under way: not ahead means answered.
         self.ahead.next = self.answered.val().get_bits::<16>(0);
         self.ahead.next = self.ahead.val() - self.afters.read_data.val();
-        self.due.next = !self.ahead.val().get_bit(15);
+        self.leaves.next = self.due.q.val() & self.out_ready.val();
+        self.due.d.next =
+            self.frames.read_valid.val() & !self.ahead.val().get_bit(15) & !self.leaves.val();
         self.out.next = self.frames.read_data.val();
-        self.out_valid.next = self.frames.read_valid.val() & self.due.val();
-        self.frames.read_ready.next = self.out_ready.val() & self.due.val();
-        self.afters.read_ready.next = self.out_ready.val() & self.due.val();
+        self.out_valid.next = self.due.q.val();
+        self.frames.read_ready.next = self.leaves.val();
+        self.afters.read_ready.next = self.leaves.val();
 
-        self.leaves.next = self.frames.read_valid.val() & self.due.val() & self.out_ready.val();
         self.here.next = self.marked.q.val();
         if self.mark.val() {
             self.here.next = self.frames.level.val().get_bits::<5>(0);
@@ -103,6 +105,7 @@ impl Logic for AckHold {
         self.mark_gone.next = !self.marked.q.val().any();
         if self.reset.val() {
             self.marked.d.next = 0.into();
+            self.due.d.next = false;
         }
     }
 }

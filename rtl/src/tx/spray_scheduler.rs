@@ -137,6 +137,9 @@ pub struct SprayScheduler {
     valid: [DFF<Bit>; 7],
     position: [DFF<SendPosition>; 6],
     loads: [DFF<Bits<16>>; 3],
+    settings_now: DFF<SendSettings>,
+    settings_at: DFF<Bits<12>>,
+    settings_come: DFF<Bit>,
     settings5: DFF<SendSettings>,
     suspects5: DFF<Bits<8>>,
     sent5: [DFF<SentCounts>; 8],
@@ -214,8 +217,24 @@ impl Logic for SprayScheduler {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, plane0, plane1, plane2, choice3, fixed3, valid3, plane3, settings5,
-            suspects5, last7, k10, found10, room10
+            self,
+            clock,
+            plane0,
+            plane1,
+            plane2,
+            choice3,
+            fixed3,
+            valid3,
+            plane3,
+            settings_now,
+            settings_at,
+            settings_come,
+            settings5,
+            suspects5,
+            last7,
+            k10,
+            found10,
+            room10
         );
         clock!(
             self,
@@ -455,9 +474,12 @@ impl Logic for SprayScheduler {
         self.lasts.write_address.next = self.load18.val() | bit_cast::<18, 6>(self.load_slot.val());
         self.lasts.write_data.next = self.load_last.val();
         self.lasts.write_enable.next = self.load_valid.val();
-        self.configuration.write_address.next = self.settings_connection.val();
-        self.configuration.write_data.next = self.settings.val();
-        self.configuration.write_enable.next = self.settings_write.val();
+        self.settings_at.d.next = self.settings_connection.val();
+        self.settings_now.d.next = self.settings.val();
+        self.settings_come.d.next = self.settings_write.val();
+        self.configuration.write_address.next = self.settings_at.q.val();
+        self.configuration.write_data.next = self.settings_now.q.val();
+        self.configuration.write_enable.next = self.settings_come.q.val();
         self.suspects.write_address.next = self.suspect_slot.val();
         self.suspects.write_data.next = self.suspect_paths.val();
         self.suspects.write_enable.next = self.suspect_write.val();
