@@ -42,6 +42,7 @@ pub struct CsrPort {
     word: DFF<Bits<32>>,
     result: DFF<Bits<32>>,
     writes: DFF<Bit>,
+    idle: Signal<Local, Bit>,
     both: Signal<Local, Bit>,
 }
 
@@ -49,12 +50,12 @@ impl Logic for CsrPort {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, step, held, word, result, writes);
-        self.both.next =
-            (self.step.q.val() == Access::Idle) & self.awvalid.val() & self.wvalid.val();
+        // What comes while all starts anew waits.
+        self.idle.next = (self.step.q.val() == Access::Idle) & !self.reset.val();
+        self.both.next = self.idle.val() & self.awvalid.val() & self.wvalid.val();
         self.awready.next = self.both.val();
         self.wready.next = self.both.val();
-        self.arready.next =
-            (self.step.q.val() == Access::Idle) & self.arvalid.val() & !self.both.val();
+        self.arready.next = self.idle.val() & self.arvalid.val() & !self.both.val();
         self.writes.d.next = self.both.val();
         match self.step.q.val() {
             Access::Idle => {

@@ -1,6 +1,6 @@
 //! The engine, wired (design section 4): receive side, transmit side, host memory, registers.
 //!
-//! Nothing is decided here. Receive side: `rx_front` -> `classifier` -> `path_sequence` beside `memory_translation` ->
+//! Nothing is decided here; all starts anew a cycle after `reset`. Receive side: `rx_front` -> `classifier` -> `path_sequence` beside `memory_translation` ->
 //! `placement` -> `dma_write` -> `message_table`, which tell `ack_generator`. Transmit side: `work_queue` ->
 //! `spray_scheduler` -> `segmenter` -> `frame_request` -> `tx_back`, with `ack_processor`, `prober`, `forced_queue` for losses.
 
@@ -102,6 +102,7 @@ pub struct Engine {
     completion: MessageCompletion,
     notices: Notices,
     controls_sent: SmallFifo<AckedPacket>,
+    reset_now: DFF<Bit>,
     ring_given: DFF<Bits<16>>,
     /// Memory has answered with an error (T-6.8).
     bus_fault: DFF<Bit>,
@@ -112,37 +113,38 @@ pub struct Engine {
 impl Logic for Engine {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, ring_given, bus_fault);
+        dff_setup!(self, clock, ring_given, bus_fault, reset_now);
+        self.reset_now.d.next = self.reset.val();
         clock!(self, clock, port, registers, clears, counters, telemetry);
         clock!(self, clock, front, classifier, window, receive_memory);
         clock!(self, clock, placement, write, messages, acks, ack_hold);
         clock!(self, clock, work, scheduler, forced, segmenter, send_memory);
         clock!(self, clock, read_engine, frames, back, processor, prober);
         clock!(self, clock, completion, notices, controls_sent);
-        self.port.reset.next = self.reset.val();
-        self.registers.reset.next = self.reset.val();
-        self.clears.reset.next = self.reset.val();
-        self.telemetry.reset.next = self.reset.val();
-        self.front.reset.next = self.reset.val();
-        self.classifier.reset.next = self.reset.val();
-        self.window.reset.next = self.reset.val();
-        self.placement.reset.next = self.reset.val();
-        self.write.reset.next = self.reset.val();
-        self.messages.reset.next = self.reset.val();
-        self.acks.reset.next = self.reset.val();
-        self.ack_hold.reset.next = self.reset.val();
-        self.work.reset.next = self.reset.val();
-        self.scheduler.reset.next = self.reset.val();
-        self.forced.reset.next = self.reset.val();
-        self.segmenter.reset.next = self.reset.val();
-        self.read_engine.reset.next = self.reset.val();
-        self.frames.reset.next = self.reset.val();
-        self.back.reset.next = self.reset.val();
-        self.processor.reset.next = self.reset.val();
-        self.prober.reset.next = self.reset.val();
-        self.completion.reset.next = self.reset.val();
-        self.notices.reset.next = self.reset.val();
-        self.controls_sent.reset.next = self.reset.val();
+        self.port.reset.next = self.reset_now.q.val();
+        self.registers.reset.next = self.reset_now.q.val();
+        self.clears.reset.next = self.reset_now.q.val();
+        self.telemetry.reset.next = self.reset_now.q.val();
+        self.front.reset.next = self.reset_now.q.val();
+        self.classifier.reset.next = self.reset_now.q.val();
+        self.window.reset.next = self.reset_now.q.val();
+        self.placement.reset.next = self.reset_now.q.val();
+        self.write.reset.next = self.reset_now.q.val();
+        self.messages.reset.next = self.reset_now.q.val();
+        self.acks.reset.next = self.reset_now.q.val();
+        self.ack_hold.reset.next = self.reset_now.q.val();
+        self.work.reset.next = self.reset_now.q.val();
+        self.scheduler.reset.next = self.reset_now.q.val();
+        self.forced.reset.next = self.reset_now.q.val();
+        self.segmenter.reset.next = self.reset_now.q.val();
+        self.read_engine.reset.next = self.reset_now.q.val();
+        self.frames.reset.next = self.reset_now.q.val();
+        self.back.reset.next = self.reset_now.q.val();
+        self.processor.reset.next = self.reset_now.q.val();
+        self.prober.reset.next = self.reset_now.q.val();
+        self.completion.reset.next = self.reset_now.q.val();
+        self.notices.reset.next = self.reset_now.q.val();
+        self.controls_sent.reset.next = self.reset_now.q.val();
 
         // Registers and tables.
         self.port.awaddr.next = self.s_axil_awaddr.val();
@@ -591,7 +593,7 @@ impl Logic for Engine {
         self.events.write_error.next = self.write.write_error.val();
         self.events.doorbell.next = self.registers.doorbell_valid.val();
         self.counters.pulses.next = self.events.pulses.val();
-        if self.reset.val() {
+        if self.reset_now.q.val() {
             self.ring_given.d.next = 0.into();
         }
     }

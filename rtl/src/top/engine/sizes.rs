@@ -118,6 +118,7 @@ impl Engine {
             completion: MessageCompletion::new(connections),
             notices: Notices::new(),
             controls_sent: SmallFifo::new(6),
+            reset_now: Default::default(),
             ring_given: Default::default(),
             bus_fault: Default::default(),
             address: Default::default(),
