@@ -31,7 +31,7 @@ bundle! {
         /// Where the payload starts in its first beat.
         payload_source_lane: 6,
         udp_port: 16,
-        /// Of an ACK, else 0.
+        /// Of an ACK, which is of kind 1, else 0: they are all in before its last row leaves.
         blocks: 3,
         /// Lane 0 first.
         transport: 384,

@@ -64,7 +64,9 @@ fn registers(cells: &Cells, users: &Users, memory: &str) -> Option<Vec<(String, 
             && cell["connections"]["LSR"][0] == "0"
             && cell["parameters"]["REGSET"] == "RESET"
             && cell["parameters"]["CLKMUX"] == "CLK"
-            && cell["connections"]["CLK"] == memory["connections"]["CLKB"];
+            && ["CLKA", "CLKB"]
+                .iter()
+                .all(|clock| memory["connections"][clock] == cell["connections"]["CLK"]);
         if !is_plain {
             return None;
         }
@@ -120,8 +122,8 @@ mod tests {
         let memory = json!({
             "type": "DP16KD",
             "parameters": {"REGMODE_A": "NOREG", "REGMODE_B": "NOREG"},
-            "port_directions": {"CLKB": "input", "DOA0": "output", "DOB0": "output", "DOB1": "output"},
-            "connections": {"CLKB": [2], "DOA0": [10], "DOB0": [11], "DOB1": [12], "OCEA": ["0"], "OCEB": ["1"]},
+            "port_directions": {"CLKA": "input", "CLKB": "input", "DOA0": "output", "DOB0": "output", "DOB1": "output"},
+            "connections": {"CLKA": [2], "CLKB": [2], "DOA0": [10], "DOB0": [11], "DOB1": [12], "OCEA": ["0"], "OCEB": ["1"]},
         });
         let mut cells = json!({ "memory": memory });
         for (index, cell) in behind.iter().enumerate() {
