@@ -1,6 +1,7 @@
 //! The verilated engine as a typed value: its buses in and out of the model's ports.
 //!
-//! A cycle of whoever drives it: `set_*` all inputs, [`Engine::settle`], read the outputs, [`Engine::cycle`].
+//! A cycle of whoever drives it: `set_*` all inputs, [`Engine::cycle`], read the outputs. Inputs stand behind registers, so the
+//! edge that begins the cycle brings them in together with the engine's new state, and the outputs that are read follow from both.
 
 use crate::axi::{
     AxiAddress, AxiMaster, AxiSlave, AxilMasterSignals, AxilSlaveSignals, StreamBeat, Word512,
@@ -99,12 +100,12 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An instance of `source`, held in reset for a few cycles.
+    /// An instance of `source`, with its inputs behind registers, held in reset for a few cycles.
     ///
     /// # Panics
     /// When the module lacks a port of the contract: the message lists those that it has.
     pub fn new(source: &Source) -> Result<Self, EngineError> {
-        let model = Model::build(source)?;
+        let model = Model::build(&source.clone().with_registered_inputs()?)?;
         let planes = (0..PLANES_MAX)
             .take_while(|p| model.port(&format!("rx{p}_tvalid")).is_some())
             .count();
@@ -141,12 +142,7 @@ impl Engine {
         self.model.trace(path);
     }
 
-    /// Lets outputs follow inputs.
-    pub fn settle(&self) {
-        self.model.eval();
-    }
-
-    /// One clock cycle.
+    /// The next cycle begins, with the inputs that were set.
     pub fn cycle(&self) {
         self.model.cycle();
     }

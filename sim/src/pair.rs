@@ -151,7 +151,7 @@ impl Side {
         self.transmit.len()
     }
 
-    /// Drives every input of this cycle.
+    /// Drives every input of this cycle, and lets it begin.
     pub(crate) fn drive(&mut self) {
         let engine = &self.engine;
         engine.set_axil(&self.axil.drive());
@@ -169,10 +169,10 @@ impl Side {
         for plane in self.transmit.len()..engine.planes() {
             engine.set_transmit_ready(plane, true);
         }
-        engine.settle();
+        engine.cycle();
     }
 
-    /// Looks at every output of this cycle, then lets the cycle pass. Yields the frames that ended.
+    /// Looks at every output of this cycle. Yields the frames that ended.
     pub(crate) fn sample(&mut self, ready: &mut Vec<(usize, Vec<u8>)>) {
         let (registers, master) = (self.engine.axil(), self.engine.axi());
         if let Some(activity) = &mut self.activity {
@@ -200,7 +200,6 @@ impl Side {
         if let Some(activity) = &mut self.activity {
             activity.tick();
         }
-        self.engine.cycle();
     }
 
     /// Every rule that was broken so far.

@@ -12,6 +12,7 @@ mod header;
 mod lint;
 mod model;
 mod port;
+mod registered;
 mod shim;
 mod stall;
 mod tools;

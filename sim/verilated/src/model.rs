@@ -1,7 +1,7 @@
 //! A running model and the text it comes from.
 
 use crate::port::{Handle, Port};
-use crate::{BuildError, Direction, build};
+use crate::{BuildError, Direction, build, registered};
 use libloading::Library;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -34,6 +34,13 @@ impl Source {
             trace: true,
             ..self
         }
+    }
+
+    /// The same with a register before every input but `clock` and `reset`: inputs change with the clock, like all state, and
+    /// the model works out a cycle once. Without, what hangs on inputs is worked out when they change and again behind the edge.
+    pub fn with_registered_inputs(self) -> Result<Self, BuildError> {
+        let (top, text) = registered::wrap(&self.top, &self.text)?;
+        Ok(Self { top, text, ..self })
     }
 
     /// The module that becomes the model.

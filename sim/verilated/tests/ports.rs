@@ -117,6 +117,39 @@ fn a_second_build_is_found_and_instances_are_separate() {
 }
 
 #[test]
+fn registered_inputs_come_in_with_the_edge() {
+    let source = Source::new("registers", registers());
+    let model = Model::build(&source.with_registered_inputs().unwrap()).unwrap();
+    for width in WIDTHS {
+        let (ones, zeros) = (ones(width), vec![0; width.div_ceil(32)]);
+        let (input, wire, register) = (
+            model.input(&format!("i${width}")),
+            model.output(&format!("w${width}")),
+            model.output(&format!("o${width}")),
+        );
+        model.eval();
+        assert_eq!(wire.words(), ones, "{width} bits: inputs begin at 0");
+        input.set_words(&ones);
+        model.eval();
+        assert_eq!(wire.words(), ones, "{width} bits: nothing without an edge");
+        model.cycle();
+        assert_eq!(
+            (wire.words(), register.words()),
+            (zeros.clone(), zeros),
+            "{width} bits"
+        );
+        model.cycle();
+        assert_eq!(register.words(), ones, "{width} bits: a cycle later");
+    }
+}
+
+fn ones(width: usize) -> Vec<u32> {
+    let mut words = vec![u32::MAX; width.div_ceil(32)];
+    mask(width, &mut words);
+    words
+}
+
+#[test]
 fn a_trace_writes_a_file() {
     let model = Model::build(&Source::new("registers", registers()).with_trace()).unwrap();
     let path = std::env::temp_dir().join(format!("osprey-trace-{}.vcd", std::process::id()));
