@@ -35,20 +35,16 @@ enum Told {
 }
 
 impl Queues {
-    /// The first failure in the order of kinds; connections that are stopped are passed over, one a cycle.
-    fn front(&self) -> (Option<usize>, Told) {
+    /// Takes the first, in the order of kinds.
+    fn take(&mut self) -> Told {
         for (kind, (_, status)) in FAILURES.iter().enumerate() {
-            if let Some(&connection) = self.failures[kind].front() {
-                if self.stopped.contains(&connection) {
-                    return (Some(kind), Told::Nothing);
-                }
-                return (Some(kind), Told::Failure(connection, *status));
+            if let Some(connection) = self.failures[kind].pop_front() {
+                return Told::Failure(connection, *status);
             }
         }
-        match self.controls.front() {
-            Some(&control) => (None, Told::Control(control)),
-            None => (None, Told::Nothing),
-        }
+        self.controls
+            .pop_front()
+            .map_or(Told::Nothing, Told::Control)
     }
 }
 
@@ -63,7 +59,9 @@ struct Bench {
     model: Model,
     stall: Stall,
     queues: Queues,
-    /// What the register holds.
+    /// What is looked at.
+    chosen: Told,
+    /// What the register at the output holds.
     leaving: Told,
     told: usize,
     passed_over: usize,
@@ -122,35 +120,29 @@ impl Bench {
             }
             Told::Nothing => {}
         }
-        // The next one goes into the register when it is free, but not while a connection is set.
+        // It goes into the register when that is free, but not while a connection is set. A stopped connection's needs no
+        // host.
         let free = self.leaving == Told::Nothing || self.model.input("notice_ready").is_set();
-        let (kind, front) = self.queues.front();
-        let stops = set.is_none() && free && matches!(front, Told::Failure(..));
+        let known = matches!(&self.chosen, Told::Failure(connection, _) if self.queues.stopped.contains(connection));
+        let told = set.is_none() && free && !known;
+        let stops = told && matches!(self.chosen, Told::Failure(..));
         assert_eq!(output("stop_valid").is_set(), stops);
         if free {
             self.leaving = Told::Nothing;
         }
-        if set.is_some() {
-            return;
+        if let (Told::Failure(connection, _), true) = (&self.chosen, stops) {
+            assert_eq!(output("stop_connection").get(), *connection);
+            self.queues.stopped.insert(*connection);
+            self.told += 1;
         }
-        match (kind, front) {
-            // A stopped connection's needs no host.
-            (Some(kind), Told::Nothing) => {
-                self.queues.failures[kind].pop_front();
-                self.passed_over += 1;
-            }
-            (Some(kind), front) if free => {
-                let connection = self.queues.failures[kind].pop_front().expect("it is told");
-                assert_eq!(output("stop_connection").get(), connection);
-                self.queues.stopped.insert(connection);
-                self.leaving = front;
-                self.told += 1;
-            }
-            (None, front) if free => {
-                self.queues.controls.pop_front();
-                self.leaving = front;
-            }
-            _ => {}
+        if told {
+            self.leaving = std::mem::replace(&mut self.chosen, Told::Nothing);
+        } else if known && set.is_none() {
+            self.chosen = Told::Nothing;
+            self.passed_over += 1;
+        }
+        if self.chosen == Told::Nothing {
+            self.chosen = self.queues.take();
         }
     }
 }
@@ -167,6 +159,7 @@ fn run(seed: u64) {
         model,
         stall: Stall::new(seed),
         queues: Queues::default(),
+        chosen: Told::Nothing,
         leaving: Told::Nothing,
         told: 0,
         passed_over: 0,

@@ -1,7 +1,8 @@
 //! What the host is told beside the completion of its work: CONTROL packets received, connections that failed.
 //!
 //! Each source has a small queue. A failure also stops the connection's sending, at the moment it is told; it is told
-//! once in a connection's life, what follows from it is not. A notice leaves from a register, two cycles after it was queued.
+//! once in a connection's life, what follows from it is not. One source is chosen, then looked at, then leaves: a notice is out
+//! three cycles after it was queued.
 
 use crate::rx::message_table::PlacedPacket;
 use crate::stream::SmallFifo;
@@ -40,11 +41,16 @@ pub struct Notices {
     failures: SmallFifo<Bits<12>>,
     nacks: SmallFifo<Bits<12>>,
     stopped: DFF<Bits<64>>,
+    chosen: DFF<Notice>,
+    chosen_valid: DFF<Bit>,
+    /// It is a failure.
+    stops: DFF<Bit>,
     leaving: DFF<Notice>,
     leaving_valid: DFF<Bit>,
     next: Signal<Local, Notice>,
     free: Signal<Local, Bit>,
     source: Signal<Local, Bits<3>>,
+    choose: Signal<Local, Bit>,
     one: Signal<Local, Bits<64>>,
     told_bit: Signal<Local, Bits<64>>,
     set_bit: Signal<Local, Bits<64>>,
@@ -72,7 +78,16 @@ impl Notices {
 impl Logic for Notices {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, stopped, leaving, leaving_valid);
+        dff_setup!(
+            self,
+            clock,
+            stopped,
+            chosen,
+            chosen_valid,
+            stops,
+            leaving,
+            leaving_valid
+        );
         clock!(self, clock, controls, locals, invalids, failures, nacks);
         self.controls.reset.next = self.reset.val();
         self.locals.reset.next = self.reset.val();
@@ -131,11 +146,10 @@ impl Logic for Notices {
 
         // A failure of a connection that is stopped already is passed over.
         self.one.next = 1.into();
-        self.failing.next = self.next.val().connection;
+        self.failing.next = self.chosen.q.val().connection;
         self.low6.next = bit_cast::<6, 12>(self.failing.val());
         self.told_bit.next = self.one.val() << self.low6.val();
-        self.known.next =
-            (self.source.val() != 0) & (self.stopped.q.val() & self.told_bit.val()).any();
+        self.known.next = self.stops.q.val() & (self.stopped.q.val() & self.told_bit.val()).any();
         self.low6.next = bit_cast::<6, 12>(self.set_connection.val());
         self.set_bit.next = 0.into();
         if self.set_valid.val() {
@@ -143,29 +157,38 @@ impl Logic for Notices {
         }
         // Not in the cycle in which a connection is set: both would write its settings.
         self.free.next = !self.leaving_valid.q.val() | self.notice_ready.val();
-        self.pops.next =
-            self.any.val() & !self.set_valid.val() & (self.free.val() | self.known.val());
+        self.pops.next = self.chosen_valid.q.val()
+            & !self.set_valid.val()
+            & (self.free.val() | self.known.val());
         if self.free.val() {
-            self.leaving.d.next = self.next.val();
+            self.leaving.d.next = self.chosen.q.val();
             self.leaving_valid.d.next = self.pops.val() & !self.known.val();
         }
         self.notice.next = self.leaving.q.val();
         self.notice_valid.next = self.leaving_valid.q.val();
-        self.controls.read_ready.next = self.pops.val() & (self.source.val() == 0);
-        self.locals.read_ready.next = self.pops.val() & (self.source.val() == 1);
-        self.invalids.read_ready.next = self.pops.val() & (self.source.val() == 2);
-        self.failures.read_ready.next = self.pops.val() & (self.source.val() == 3);
-        self.nacks.read_ready.next = self.pops.val() & (self.source.val() == 4);
         self.stop_connection.next = self.failing.val();
-        self.stop_valid.next = self.pops.val() & !self.known.val() & (self.source.val() != 0);
+        self.stop_valid.next = self.pops.val() & !self.known.val() & self.stops.q.val();
         self.stopped.d.next = self.stopped.q.val() & !self.set_bit.val();
         if self.stop_valid.val() {
             self.stopped.d.next =
                 (self.stopped.q.val() & !self.set_bit.val()) | self.told_bit.val();
         }
+
+        self.choose.next = !self.chosen_valid.q.val() | self.pops.val();
+        if self.choose.val() {
+            self.chosen.d.next = self.next.val();
+            self.chosen_valid.d.next = self.any.val();
+            self.stops.d.next = self.source.val() != 0;
+        }
+        self.controls.read_ready.next = self.choose.val() & (self.source.val() == 0);
+        self.locals.read_ready.next = self.choose.val() & (self.source.val() == 1);
+        self.invalids.read_ready.next = self.choose.val() & (self.source.val() == 2);
+        self.failures.read_ready.next = self.choose.val() & (self.source.val() == 3);
+        self.nacks.read_ready.next = self.choose.val() & (self.source.val() == 4);
         if self.reset.val() {
             self.stopped.d.next = 0.into();
             self.leaving_valid.d.next = false;
+            self.chosen_valid.d.next = false;
         }
     }
 }
