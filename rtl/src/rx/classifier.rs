@@ -119,6 +119,17 @@ pub struct Classifier {
     bad_operation: DFF<Bit>,
     bad_message: DFF<Bit>,
     bad_length: DFF<Bit>,
+    /// Reasons that no settings are needed for, before all others.
+    early: Signal<Local, Bits<5>>,
+    early_why: DFF<Bits<5>>,
+    early_bad: DFF<Bit>,
+    path_bad: DFF<Bit>,
+    needs_path: DFF<Bit>,
+    needs_settings: DFF<Bit>,
+    has_path: Signal<Local, Bit>,
+    bad_path: Signal<Local, Bit>,
+    bad_incarnation: Signal<Local, Bit>,
+    bad_connection: Signal<Local, Bit>,
     why: Signal<Local, Bits<5>>,
     good: Signal<Local, Bit>,
     sequenced: Signal<Local, Bit>,
@@ -152,7 +163,12 @@ impl Logic for Classifier {
             connection,
             bad_operation,
             bad_message,
-            bad_length
+            bad_length,
+            early_why,
+            early_bad,
+            path_bad,
+            needs_path,
+            needs_settings
         );
         clock!(self, clock, connections);
         self.connection24.next.b2 = self.header_data.val().get_bits::<8>(32);
@@ -243,45 +259,22 @@ impl Logic for Classifier {
             & (bit_cast::<32, 16>(self.length16.val()) <= self.room.val());
         self.bad_message.d.next = self.is_data.val() & !self.offset_ok.val();
 
-        // The verdict.
-        self.path_plane.next = self.path.val().get_bits::<2>(3);
-        self.path_bit.next = self.settings_now.q.val().paths >> self.path.val().get_bits::<5>(0);
-        self.why.next = 0.into();
-        if self.bad_length.q.val() {
-            self.why.next = 20.into();
-        }
-        if self.is_data.val() | self.is_probe.val() {
-            if (self.path.val() >= 32)
-                | (self.path_plane.val() != self.info.q.val().plane)
-                | !self.path_bit.val().get_bit(0)
-            {
-                self.why.next = 21.into();
-            }
-        }
-        if self.bad_operation.q.val() {
-            self.why.next = 22.into();
-        }
-        if self.bad_message.q.val() {
-            self.why.next = 23.into();
-        }
-        if self.settings_now.q.val().incarnation != self.incarnation16.val() {
-            self.why.next = 19.into();
-        }
-        // Connection 0 is for CONTROL alone.
+        // What speaks against it whatever the connection's settings are. Connection 0 is for CONTROL alone.
         self.limit.connection.next = self.connection.q.val();
-        if !self.settings_now.q.val().enabled.any()
-            | self.limit.beyond.val()
-            | (self.connection.q.val() == 0)
-        {
-            self.why.next = 18.into();
+        self.path_plane.next = self.path.val().get_bits::<2>(3);
+        self.has_path.next = self.is_data.val() | self.is_probe.val();
+        self.path_bad.d.next = self.has_path.val()
+            & ((self.path.val() >= 32) | (self.path_plane.val() != self.info.q.val().plane));
+        self.needs_path.d.next = self.has_path.val();
+        self.needs_settings.d.next = !self.is_control.val();
+        self.early.next = 0.into();
+        if self.limit.beyond.val() | (self.connection.q.val() == 0) {
+            self.early.next = 18.into();
         }
         if self.is_control.val() {
-            self.why.next = 0.into();
-            if self.bad_length.q.val() {
-                self.why.next = 20.into();
-            }
+            self.early.next = 0.into();
             if self.connection.q.val() != 0 {
-                self.why.next = 18.into();
+                self.early.next = 18.into();
             }
         }
         if !self.is_data.val()
@@ -290,13 +283,52 @@ impl Logic for Classifier {
             & !self.is_control.val()
             & !self.is_nack.val()
         {
-            self.why.next = 17.into();
+            self.early.next = 17.into();
         }
         if self.version.val() != 1 {
-            self.why.next = 16.into();
+            self.early.next = 16.into();
         }
-        self.good.next = !self.why.val().any();
-        self.sequenced.next = self.good.val() & (self.is_data.val() | self.is_probe.val());
+        self.early_why.d.next = self.early.val();
+        self.early_bad.d.next = self.early.val().any();
+
+        // The verdict.
+        self.path_bit.next = self.settings_now.q.val().paths >> self.path.val().get_bits::<5>(0);
+        self.bad_path.next =
+            self.path_bad.q.val() | (self.needs_path.q.val() & !self.path_bit.val().get_bit(0));
+        self.bad_incarnation.next = self.needs_settings.q.val()
+            & (self.settings_now.q.val().incarnation != self.incarnation16.val());
+        self.bad_connection.next =
+            self.needs_settings.q.val() & !self.settings_now.q.val().enabled.any();
+        self.good.next = !self.early_bad.q.val()
+            & !self.bad_connection.val()
+            & !self.bad_incarnation.val()
+            & !self.bad_message.q.val()
+            & !self.bad_operation.q.val()
+            & !self.bad_path.val()
+            & !self.bad_length.q.val();
+        self.sequenced.next = self.good.val() & self.needs_path.q.val();
+        self.why.next = 0.into();
+        if self.bad_length.q.val() {
+            self.why.next = 20.into();
+        }
+        if self.bad_path.val() {
+            self.why.next = 21.into();
+        }
+        if self.bad_operation.q.val() {
+            self.why.next = 22.into();
+        }
+        if self.bad_message.q.val() {
+            self.why.next = 23.into();
+        }
+        if self.bad_incarnation.val() {
+            self.why.next = 19.into();
+        }
+        if self.bad_connection.val() {
+            self.why.next = 18.into();
+        }
+        if self.early_bad.q.val() {
+            self.why.next = self.early_why.q.val();
+        }
 
         self.issue.next = false;
         self.clears.next = false;
