@@ -4,7 +4,7 @@
 //! their address, to the ACK unit as they are, or nowhere. That needs no verdict, since no beat leaves the aligner
 //! without a plan. Its `plan` comes 8 cycles later, for frames that go through the aligner: addresses, or to discard what
 //! was aligned. `placed` says that everything a plan wrote has been answered; plans of no bytes are placed in their turn.
-//! Records share the bus a burst at a time. 11 cycles from route to bus, 1 from plan to bus; 1 beat a cycle.
+//! Records share the bus a burst at a time. 11 cycles from route to bus, 2 from plan to data; 1 beat a cycle.
 
 use super::write_bus::WriteBus;
 use super::write_plan::WritePlan;

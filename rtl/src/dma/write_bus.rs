@@ -71,6 +71,10 @@ pub struct WriteBus {
     records: SmallFifo<RecordBeat>,
     bursts: SmallFifo<WriteBurst>,
     answers: SmallFifo<WriteAnswer>,
+    /// The burst whose data are on the bus, or next.
+    burst_now: DFF<WriteBurst>,
+    burst_valid: DFF<Bit>,
+    load_burst: Signal<Local, Bit>,
     address: DFF<Bits<64>>,
     length: DFF<Bits<7>>,
     valid: DFF<Bit>,
@@ -118,7 +122,9 @@ impl Logic for WriteBus {
             valid,
             second,
             record_turn,
-            sent
+            sent,
+            burst_now,
+            burst_valid
         );
         clock!(self, clock, records, bursts, answers);
         self.records.reset.next = self.reset.val();
@@ -188,14 +194,14 @@ impl Logic for WriteBus {
         self.awvalid.next = self.valid.q.val();
 
         // Data, burst by burst.
-        self.from_record.next = self.bursts.read_data.val().record;
+        self.from_record.next = self.burst_now.q.val().record;
         self.record_twice.next = bit_cast::<512, 256>(self.records.read_data.val().data)
             | (bit_cast::<512, 256>(self.records.read_data.val().data) << 256);
         self.wdata.next = self.data.val();
         self.wstrb.next = self.strobe.val();
-        self.drops.next = self.bursts.read_data.val().discard;
-        self.wvalid.next = self.bursts.read_valid.val() & self.data_valid.val() & !self.drops.val();
-        self.moves.next = self.bursts.read_valid.val()
+        self.drops.next = self.burst_now.q.val().discard;
+        self.wvalid.next = self.burst_valid.q.val() & self.data_valid.val() & !self.drops.val();
+        self.moves.next = self.burst_valid.q.val()
             & self.data_valid.val()
             & (self.wready.val() | self.drops.val());
         if self.from_record.val() {
@@ -204,21 +210,27 @@ impl Logic for WriteBus {
             if self.records.read_data.val().upper {
                 self.wstrb.next = 0xffff_ffff_0000_0000_u64.into();
             }
-            self.wvalid.next = self.bursts.read_valid.val() & self.records.read_valid.val();
+            self.wvalid.next = self.burst_valid.q.val() & self.records.read_valid.val();
             self.moves.next =
-                self.bursts.read_valid.val() & self.records.read_valid.val() & self.wready.val();
+                self.burst_valid.q.val() & self.records.read_valid.val() & self.wready.val();
         }
-        self.final_beat.next = self.sent.q.val() == self.bursts.read_data.val().length;
+        self.final_beat.next = self.sent.q.val() == self.burst_now.q.val().length;
         if self.drops.val() {
             self.final_beat.next = self.data_last.val();
         }
         self.wlast.next = self.final_beat.val();
-        self.data_ready.next = self.bursts.read_valid.val()
+        self.data_ready.next = self.burst_valid.q.val()
             & (self.wready.val() | self.drops.val())
             & !self.from_record.val();
         self.records.read_ready.next =
-            self.bursts.read_valid.val() & self.wready.val() & self.from_record.val();
-        self.bursts.read_ready.next = self.moves.val() & self.final_beat.val();
+            self.burst_valid.q.val() & self.wready.val() & self.from_record.val();
+        self.load_burst.next =
+            !self.burst_valid.q.val() | (self.moves.val() & self.final_beat.val());
+        self.bursts.read_ready.next = self.load_burst.val();
+        if self.load_burst.val() {
+            self.burst_now.d.next = self.bursts.read_data.val();
+            self.burst_valid.d.next = self.bursts.read_valid.val();
+        }
         if self.moves.val() {
             self.sent.d.next = self.sent.q.val() + 1;
             if self.final_beat.val() {
@@ -239,6 +251,7 @@ impl Logic for WriteBus {
         self.write_error.next = self.bvalid.val() & (self.bresp.val() != 0);
         if self.reset.val() {
             self.valid.d.next = false;
+            self.burst_valid.d.next = false;
             self.second.d.next = false;
             self.sent.d.next = 0.into();
         }
