@@ -27,7 +27,8 @@ pub struct ScheduleCommit {
     pub last: Signal<In, Bit>,
     pub tight: Signal<In, Bit>,
     pub fresh: Signal<In, Bit>,
-    pub unfetched: Signal<In, Bits<64>>,
+    /// The connection has work requests that are not messages yet.
+    pub pending: Signal<In, Bit>,
     pub job: Signal<Out, TransmitJob>,
     pub job_valid: Signal<Out, Bit>,
     pub empty: Signal<Out, Bit>,
@@ -53,8 +54,6 @@ pub struct ScheduleCommit {
     exhausted: Signal<Local, Bit>,
     order_pair: Signal<Local, Bits<17>>,
     pair_now: Signal<Local, Bits<17>>,
-    connection: Signal<Local, Bits<6>>,
-    pending: Signal<Local, Bits<64>>,
     psn: Signal<Local, Bits<24>>,
     ordinal: Signal<Local, Bits<16>>,
     message: Signal<Local, Bits<16>>,
@@ -84,13 +83,10 @@ impl Logic for ScheduleCommit {
             self.pair_now.next = self.order_pair.val() | bit_cast::<17, 3>(self.path.val());
         }
         self.pair.next = self.pair_now.val();
-        self.connection.next = self.order_pair.val().get_bits::<6>(5);
-        self.pending.next = self.unfetched.val() >> self.connection.val();
         self.exhausted.next = self.is_new.val() & self.ends.val() & self.last.val();
         self.empty.next =
             self.valid.val() & !self.fixed.val() & (!self.has_data.val() | self.exhausted.val());
-        self.tail_valid.next =
-            self.exhausted.val() & !self.pending.val().get_bit(0) & !self.fresh.val();
+        self.tail_valid.next = self.exhausted.val() & !self.pending.val() & !self.fresh.val();
 
         // A whole frame was reserved; a probe needs 2 beats, a CONTROL frame at most 5.
         self.refund.next = 0.into();

@@ -50,6 +50,11 @@ bundle! {
     Outlook { has_data: 1, ends: 1, last: 1, tight: 1 }
 }
 
+bundle! {
+    /// A message that may be sent: how many the connection has now, its slot and the number of its last packet.
+    ScheduleLoad { messages: 16, slot: 6, last: 18 }
+}
+
 #[derive(LogicBlock, Default)]
 pub struct SprayScheduler {
     pub clock: Signal<In, Clock>,
@@ -173,6 +178,14 @@ pub struct SprayScheduler {
     k10: DFF<Bits<3>>,
     found10: DFF<Bit>,
     room10: DFF<Bit>,
+    pending9: Signal<Local, Bits<64>>,
+    pending10: DFF<Bit>,
+    refund_plane: DFF<Bits<2>>,
+    refund: DFF<Bits<7>>,
+    load_at: DFF<Bits<12>>,
+    load_now: DFF<ScheduleLoad>,
+    load_comes: DFF<Bit>,
+    load_wakes_now: DFF<Bit>,
 
     commit: ScheduleCommit,
     commit_pair: Signal<Local, Bits<17>>,
@@ -234,7 +247,14 @@ impl Logic for SprayScheduler {
             last7,
             k10,
             found10,
-            room10
+            room10,
+            pending10,
+            refund_plane,
+            refund,
+            load_at,
+            load_now,
+            load_comes,
+            load_wakes_now
         );
         clock!(
             self,
@@ -291,8 +311,7 @@ impl Logic for SprayScheduler {
         self.take.next = self.valid3.q.val()
             & self.room3.val()
             & self.job_room.val()
-            & !self.turn.asked_busy.val()
-            & !self.reset.val();
+            & !self.turn.asked_busy.val();
         self.turn.taken.next = self.pair3.val().get_bits::<6>(5);
         self.turn.taken_plane.next = self.plane3.q.val();
         self.turn.taken_valid.next = self.take.val();
@@ -326,7 +345,7 @@ impl Logic for SprayScheduler {
         self.stage[0].d.next = self.choice3.q.val();
         self.stage[0].d.next.pair = self.pair3.val();
         self.fixed[0].d.next = self.fixed3.q.val();
-        self.valid[0].d.next = self.take.val();
+        self.valid[0].d.next = self.take.val() & !self.reset.val();
 
         // What the memories say goes into registers, then to the choice of the path.
         self.settings5.d.next = self.configuration.read_data.val();
@@ -432,18 +451,28 @@ impl Logic for SprayScheduler {
         self.commit.ends.next = self.ends[2].q.val();
         self.commit.last.next = self.last[2].q.val();
         self.commit.tight.next = self.tight[4].q.val();
-        self.commit.unfetched.next = self.unfetched.val();
+        self.pending9.next = self.unfetched.val() >> self.pair9.val().get_bits::<6>(5);
+        self.pending10.d.next = self.pending9.val().get_bit(0);
+        self.commit.pending.next = self.pending10.q.val();
         self.order10_pair.next = self.stage[6].q.val().pair;
         self.connection10.next = self.order10_pair.val().get_bits::<12>(5);
         self.slot10.next = self.order10_pair.val().get_bits::<14>(3);
         self.turn.released.next = self.order10_pair.val().get_bits::<6>(5);
         self.turn.released_valid.next = self.valid[6].q.val();
-        self.turn.loaded.next = self.load_connection.val().get_bits::<6>(0);
-        self.turn.loaded_valid.next = self.load_valid.val() & self.load_wakes.val();
+        self.load_at.d.next = self.load_connection.val();
+        self.load_now.d.next.messages = self.load_messages.val();
+        self.load_now.d.next.slot = self.load_slot.val();
+        self.load_now.d.next.last = self.load_last.val();
+        self.load_comes.d.next = self.load_valid.val();
+        self.load_wakes_now.d.next = self.load_valid.val() & self.load_wakes.val();
+        self.turn.loaded.next = self.load_at.q.val().get_bits::<6>(0);
+        self.turn.loaded_valid.next = self.load_wakes_now.q.val();
         self.commit.fresh.next = self.turn.released_fresh.val();
         self.turn.released_empty.next = self.commit.empty.val();
-        self.credit.refund_plane.next = self.order10_pair.val().get_bits::<2>(3);
-        self.credit.refund_beats.next = self.commit.refund.val();
+        self.refund_plane.d.next = self.order10_pair.val().get_bits::<2>(3);
+        self.refund.d.next = self.commit.refund.val();
+        self.credit.refund_plane.next = self.refund_plane.q.val();
+        self.credit.refund_beats.next = self.refund.q.val();
         self.credit.returned_plane.next = self.returned_plane.val();
         self.credit.returned_beats.next = self.returned_beats.val();
         self.credit.ack_plane.next = self.ack_plane.val();
@@ -467,13 +496,14 @@ impl Logic for SprayScheduler {
         self.positions.write_address.next = self.connection10.val();
         self.positions.write_data.next = self.commit.position_next.val();
         self.positions.write_enable.next = self.commit.position_write.val();
-        self.loaded.write_address.next = self.load_connection.val();
-        self.loaded.write_data.next = self.load_messages.val();
-        self.loaded.write_enable.next = self.load_valid.val();
-        self.load18.next = bit_cast::<18, 12>(self.load_connection.val()) << 6;
-        self.lasts.write_address.next = self.load18.val() | bit_cast::<18, 6>(self.load_slot.val());
-        self.lasts.write_data.next = self.load_last.val();
-        self.lasts.write_enable.next = self.load_valid.val();
+        self.loaded.write_address.next = self.load_at.q.val();
+        self.loaded.write_data.next = self.load_now.q.val().messages;
+        self.loaded.write_enable.next = self.load_comes.q.val();
+        self.load18.next = bit_cast::<18, 12>(self.load_at.q.val()) << 6;
+        self.lasts.write_address.next =
+            self.load18.val() | bit_cast::<18, 6>(self.load_now.q.val().slot);
+        self.lasts.write_data.next = self.load_now.q.val().last;
+        self.lasts.write_enable.next = self.load_comes.q.val();
         self.settings_at.d.next = self.settings_connection.val();
         self.settings_now.d.next = self.settings.val();
         self.settings_come.d.next = self.settings_write.val();

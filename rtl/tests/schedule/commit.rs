@@ -183,7 +183,7 @@ impl Bench<'_> {
         let fresh = self.wakes[pair as usize >> 5]
             .iter()
             .any(|&at| at + STAGES >= cycle && at < cycle);
-        let pending = self.unfetched >> (pair >> 5) & 1 == 1;
+        let pending = self.unfetched_before >> (pair >> 5) & 1 == 1;
         let tail = exhausted && !fresh && !pending;
         assert_eq!(
             self.ports.tail[1].is_set(),

@@ -185,6 +185,8 @@ pub struct Bench<'a> {
     loads: VecDeque<Load>,
     wakes: Vec<VecDeque<u64>>,
     unfetched: u64,
+    /// In the cycle before, when the scheduler looked it up for the packet that it gives out now.
+    unfetched_before: u64,
     /// Beats reserved and not given back, per plane; those still to leave, those not needed.
     reserved: [u64; 4],
     leaving: [u64; 4],
@@ -222,6 +224,7 @@ impl<'a> Bench<'a> {
             loads: VecDeque::new(),
             wakes: vec![VecDeque::new(); 16],
             unfetched: 0,
+            unfetched_before: 0,
             reserved: [0; 4],
             leaving: [0; 4],
             unused: VecDeque::new(),

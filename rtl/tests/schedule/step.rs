@@ -9,6 +9,7 @@ impl Bench<'_> {
         self.offer_heads();
         self.offer_load();
         self.give_back();
+        self.unfetched_before = self.ports.unfetched.get();
         self.ports.unfetched.set(self.unfetched);
         let hold = self.profile.load > 0 && self.stall.chance(15);
         self.ports.job_room.set(!hold);
