@@ -39,6 +39,7 @@ fn run(seed: u64) {
     let mut stall = Stall::new(seed);
     let mut offers = ["resend", "probe", "order"].map(|name| Offer::new(&model, name));
     let [tail_pair, tail_valid] = ["tail_pair", "tail_valid"].map(|name| model.input(name));
+    let order_ready = model.output("order_ready");
     let planes: Vec<_> = (0..4)
         .map(|plane| {
             let head = [format!("head${plane}"), format!("head_valid${plane}")]
@@ -52,6 +53,8 @@ fn run(seed: u64) {
     // Requests for tail probes: pair, probes to come, when.
     let mut tails: Vec<(u64, u64, usize)> = Vec::new();
     let (mut out, mut tail_probes, mut dropped) = ([0; 4], 0, 0);
+    // The order that waits in the register, and whether anything else was taken in the cycle before.
+    let (mut waiting, mut others): (Option<Record>, bool) = (None, false);
     for cycle in 0..30_000usize {
         // A plane stands still for a while; the others go on. In the second round it is sent nothing but probes.
         let still = cycle / 3_000 % 5;
@@ -76,12 +79,19 @@ fn run(seed: u64) {
             ready.set(plane != still && stall.chance(60));
         }
         model.eval();
-        let taken: Vec<Option<Record>> = offers.iter_mut().map(Offer::taken).collect();
+        // The register is free again: its order went in the cycle before.
+        let went = waiting.take_if(|_| order_ready.is_set());
         assert!(
-            taken.iter().flatten().count() <= 1,
+            went.is_none() || !others,
+            "cycle {cycle}: an order beside another entry"
+        );
+        let [resend, probe, order] = offers.each_mut().map(Offer::taken);
+        assert!(
+            resend.is_none() || probe.is_none(),
             "cycle {cycle}: one a cycle"
         );
-        for record in taken.into_iter().flatten() {
+        others = resend.is_some() || probe.is_some();
+        for record in [went, resend, probe].into_iter().flatten() {
             let plane = plane(&record);
             let probes = tails
                 .iter()
@@ -95,6 +105,7 @@ fn run(seed: u64) {
             );
             queues[plane].push_back((record, probe && most >= CROWDED));
         }
+        waiting = order.or(waiting);
         for (plane, ([head, valid], ready)) in planes.iter().enumerate() {
             if !(valid.is_set() && ready.is_set()) {
                 continue;

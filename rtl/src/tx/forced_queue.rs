@@ -3,7 +3,7 @@
 //! A plane's transmitter serves its queue before new data (design rule 2). One entry a cycle comes in, resends before the
 //! rest. A plane that stands still must not keep the others from anything: `resend_room` says that half of its queue is
 //! free, which is more than the losses of any block, and without it no block is walked that could find some; probes
-//! beyond five eighths go nowhere. CONTROL frames and starts anew wait at their source. A tail request stands for two
+//! beyond five eighths go nowhere. CONTROL frames and starts anew wait in a register, then at their source. A tail request stands for two
 //! probes (rule 4: two follow the last data).
 
 use crate::stream::{Fifo, SmallFifo};
@@ -71,6 +71,9 @@ pub struct ForcedQueue {
     pub head: [Signal<Out, Forced>; 4],
     pub head_valid: [Signal<Out, Bit>; 4],
     pub head_ready: [Signal<In, Bit>; 4],
+    order_now: DFF<Forced>,
+    order_waits: DFF<Bit>,
+    order_goes: Signal<Local, Bit>,
     tail_now: DFF<Bits<17>>,
     tail_comes: DFF<Bit>,
     tails: SmallFifo<Bits<17>>,
@@ -114,7 +117,16 @@ impl ForcedQueue {
 impl Logic for ForcedQueue {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, second, room_now, tail_now, tail_comes);
+        dff_setup!(
+            self,
+            clock,
+            second,
+            room_now,
+            tail_now,
+            tail_comes,
+            order_now,
+            order_waits
+        );
         clock!(self, clock, tails);
         self.tails.reset.next = self.reset.val();
         self.tail_now.d.next = self.tail_pair.val();
@@ -122,15 +134,15 @@ impl Logic for ForcedQueue {
         self.tails.write_data.next = self.tail_now.q.val();
         self.tails.write_enable.next = self.tail_comes.q.val();
 
-        self.chosen.next = self.order.val();
-        self.chosen_valid.next = self.order_valid.val();
+        self.chosen.next = self.order_now.q.val();
+        self.chosen_valid.next = self.order_waits.q.val();
         if self.probe_valid.val() {
             self.chosen.next = self.probe.val();
             self.chosen_valid.next = true;
         }
         self.from_tail.next = false;
         if self.tails.read_valid.val() {
-            self.chosen.next = self.order.val();
+            self.chosen.next = self.order_now.q.val();
             self.chosen.next.kind = 1.into();
             self.chosen.next.pair = self.tails.read_data.val();
             self.chosen.next.train = 0.into();
@@ -164,8 +176,7 @@ impl Logic for ForcedQueue {
         self.room_now.d.next = self.rooms.val();
         self.resend_room.next = self.room_now.q.val();
         self.is_probe.next = self.chosen.val().kind == 1;
-        self.accepted.next =
-            self.chosen_valid.val() & (!self.full.val() | self.is_probe.val()) & !self.reset.val();
+        self.accepted.next = self.chosen_valid.val() & (!self.full.val() | self.is_probe.val());
         self.keeps.next = self.accepted.val() & !(self.is_probe.val() & self.crowded.val());
         for i in 0..4 {
             self.here.next = i.to_bits();
@@ -186,12 +197,21 @@ impl Logic for ForcedQueue {
         }
         self.probe_ready.next =
             self.accepted.val() & !self.resend_valid.val() & !self.from_tail.val();
-        self.order_ready.next = self.accepted.val()
+        self.order_goes.next = self.accepted.val()
             & !self.resend_valid.val()
             & !self.from_tail.val()
             & !self.probe_valid.val();
+        self.order_ready.next = !self.order_waits.q.val();
+        if self.order_goes.val() {
+            self.order_waits.d.next = false;
+        }
+        if !self.order_waits.q.val() {
+            self.order_now.d.next = self.order.val();
+            self.order_waits.d.next = self.order_valid.val();
+        }
         if self.reset.val() {
             self.second.d.next = false;
+            self.order_waits.d.next = false;
         }
     }
 }

@@ -57,6 +57,11 @@ pub struct Prober {
     pub failed_connection: Signal<Out, Bits<12>>,
     pub failed_valid: Signal<Out, Bit>,
     pub timer_expired: Signal<Out, Bit>,
+    /// The probe that waits to be taken.
+    out: DFF<Forced>,
+    out_valid: DFF<Bit>,
+    asked: Signal<Local, Forced>,
+    asks: Signal<Local, Bit>,
     ordinals: Ram<Bits<16>, 17>,
     ackeds: Ram<WatchAcked, 17>,
     watches: Ram<Watch, 17>,
@@ -103,7 +108,8 @@ impl Logic for Prober {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, step, pair, ordinal, acked, watch, age, idle, moved, limit, due, paths
+            self, clock, step, pair, ordinal, acked, watch, age, idle, moved, limit, due, paths,
+            out, out_valid
         );
         clock!(self, clock, ordinals, ackeds, watches);
         self.ordinals.read_address.next = self.pair.q.val();
@@ -140,7 +146,6 @@ impl Logic for Prober {
         self.after.next = self.watch.q.val();
         self.fires.next = false;
         self.failed_valid.next = false;
-        self.timer_expired.next = false;
         self.suspicious.next = self.watch.q.val().probes.any() | self.watch.q.val().backoff.any();
         if self.idle.q.val() | self.moved.q.val() | !self.watch.q.val().armed.any() {
             self.after.next.walked = self.acked.q.val().walked;
@@ -164,14 +169,11 @@ impl Logic for Prober {
                     self.fires.next = true;
                     self.after.next.since = self.now.val();
                     self.after.next.probes = self.watch.q.val().probes + 1;
-                    self.timer_expired.next = (self.step.q.val() == Sweep::Act)
-                        & self.probe_ready.val()
-                        & (self.watch.q.val().probes == 0);
                     self.suspicious.next = true;
                 }
             }
         }
-        self.stays.next = self.fires.val() & !self.probe_ready.val();
+        self.stays.next = self.fires.val() & self.out_valid.q.val();
         self.pair_next.next = self.pair.q.val() + 1;
         // The eight paths of a plane are written together, with the last of them.
         self.k.next = self.pair.q.val().get_bits::<3>(0);
@@ -236,20 +238,30 @@ impl Logic for Prober {
         self.suspect_write.next =
             (self.step.q.val() == Sweep::Act) & !self.stays.val() & (self.k.val() == 7);
 
-        self.probe.next.kind = 1.into();
-        self.probe.next.pair = self.pair.q.val();
-        self.probe.next.psn = 0.into();
-        self.probe.next.slot = 0.into();
-        self.probe.next.index = 0.into();
-        self.probe.next.train = bit_cast::<8, 4>(self.watch.q.val().probes);
-        self.probe.next.timeout = (self.watch.q.val().backoff.any()).into();
-        self.probe.next.ordinal = 0.into();
-        self.probe.next.epoch = 0.into();
-        self.probe_valid.next = self.fires.val() & (self.step.q.val() == Sweep::Act);
+        self.asked.next.kind = 1.into();
+        self.asked.next.pair = self.pair.q.val();
+        self.asked.next.psn = 0.into();
+        self.asked.next.slot = 0.into();
+        self.asked.next.index = 0.into();
+        self.asked.next.train = bit_cast::<8, 4>(self.watch.q.val().probes);
+        self.asked.next.timeout = (self.watch.q.val().backoff.any()).into();
+        self.asked.next.ordinal = 0.into();
+        self.asked.next.epoch = 0.into();
+        self.asks.next = self.fires.val() & !self.stays.val() & (self.step.q.val() == Sweep::Act);
+        if !self.out_valid.q.val() {
+            self.out.d.next = self.asked.val();
+        }
+        self.out_valid.d.next =
+            self.asks.val() | (self.out_valid.q.val() & !self.probe_ready.val());
+        self.probe.next = self.out.q.val();
+        self.probe_valid.next = self.out_valid.q.val();
+        self.timer_expired.next =
+            self.out_valid.q.val() & self.probe_ready.val() & !self.out.q.val().train.any();
         self.failed_connection.next = self.pair.q.val().get_bits::<12>(5);
         if self.reset.val() {
             self.step.d.next = Sweep::Read;
             self.pair.d.next = 0.into();
+            self.out_valid.d.next = false;
         }
     }
 }
