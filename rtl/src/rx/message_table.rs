@@ -61,6 +61,8 @@ pub struct MessageTable {
     clears: Signal<Local, Bit>,
     counted_since: DFF<Bits<7>>,
     counted_all: DFF<Bit>,
+    complete_now: DFF<Bit>,
+    control_now: DFF<Bit>,
     take: Signal<Local, Bit>,
     front_pair: Signal<Local, Bits<17>>,
     front_message: Signal<Local, Bits<16>>,
@@ -100,7 +102,9 @@ impl Logic for MessageTable {
             done_count,
             held,
             counted_since,
-            counted_all
+            counted_all,
+            complete_now,
+            control_now
         );
         clock!(self, clock, orders, slots);
         self.orders.reset.next = self.reset.val();
@@ -160,8 +164,8 @@ impl Logic for MessageTable {
         }
         self.counted.next = self.so_far.val() + bit_cast::<32, 13>(self.packet.q.val().length);
         self.whole.next = self.counted.val() == self.packet.q.val().total;
-        self.complete_valid.next = false;
-        self.control_valid.next = false;
+        self.complete_now.d.next = false;
+        self.control_now.d.next = false;
         self.clear_ready.next = false;
         self.slots.write_address.next = self.held.q.val();
         self.slots.write_data.next.lap = self.lap.val();
@@ -186,8 +190,8 @@ impl Logic for MessageTable {
                 self.step.d.next = Count::Write;
             }
             Count::Write => {
-                self.control_valid.next = self.packet.q.val().control.any();
-                self.complete_valid.next = !self.packet.q.val().control.any() & self.whole.val();
+                self.control_now.d.next = self.packet.q.val().control.any();
+                self.complete_now.d.next = !self.packet.q.val().control.any() & self.whole.val();
                 self.slots.write_enable.next = !self.packet.q.val().control.any();
                 self.step.d.next = Count::Wait;
             }
@@ -195,11 +199,16 @@ impl Logic for MessageTable {
                 self.step.d.next = Count::Wait;
             }
         }
+        // The packet is still here in the cycle after its last step.
         self.complete_pair.next = self.packet.q.val().pair;
+        self.complete_valid.next = self.complete_now.q.val();
         self.control.next = self.packet.q.val();
+        self.control_valid.next = self.control_now.q.val();
         if self.reset.val() {
             self.step.d.next = Count::Wait;
             self.pending.d.next = 0.into();
+            self.complete_now.d.next = false;
+            self.control_now.d.next = false;
         }
     }
 }

@@ -4,7 +4,8 @@
 //! bounds refuse is vetoed at its path's window in time to leave no trace there. Where a frame's beats go is told to
 //! `dma_write` at once (`route`); what DATA and CONTROL write, or that they are to be discarded, is told in the order of
 //! the frames when it is known (`plan`). What is dropped is dropped for exactly one counted reason.
-//! CONTROL packets go to the next free entry of their ring in host memory.
+//! CONTROL packets go to the next free entry of their ring in host memory. What only counters and notices wait for leaves
+//! a cycle later.
 
 use crate::bundle;
 use crate::dma::memory_translation::Translated;
@@ -84,6 +85,15 @@ pub struct Placement {
     valid: [DFF<Bit>; 8],
     judged: [DFF<PathVerdict>; 4],
     taken: DFF<Bits<16>>,
+    /// No entry of the CONTROL ring is free; known a cycle late, and frames are three cycles apart.
+    ring_full: DFF<Bit>,
+    refusal_now: DFF<Refusal>,
+    refusal_comes: DFF<Bit>,
+    nack_now: DFF<Bits<12>>,
+    nack_comes: DFF<Bit>,
+    drop_now: DFF<Bits<5>>,
+    drop_comes: DFF<Bit>,
+    accept_now: DFF<Bits<4>>,
     at4: Signal<Local, Classified>,
     at8: Signal<Local, Classified>,
     seen: Signal<Local, PathVerdict>,
@@ -112,7 +122,19 @@ impl Placement {
 impl Logic for Placement {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, taken);
+        dff_setup!(
+            self,
+            clock,
+            taken,
+            ring_full,
+            refusal_now,
+            refusal_comes,
+            nack_now,
+            nack_comes,
+            drop_now,
+            drop_comes,
+            accept_now
+        );
         clock!(self, clock, plans);
         self.plans.reset.next = self.reset.val();
         self.frame_room.next =
@@ -162,22 +184,24 @@ impl Logic for Placement {
                 self.why.next = 24.into();
             }
         }
-        if self.is_control.val() & (self.ring_given.val() == self.taken.q.val()) {
+        self.ring_full.d.next = self.ring_given.val() == self.taken.q.val();
+        if self.is_control.val() & self.ring_full.q.val() {
             self.why.next = 29.into();
         }
         self.writes.next = !self.why.val().any()
             & ((self.at8.val().kind == 1) | self.is_control.val())
             & self.now.val();
         self.pair.next = self.at8.val().pair;
-        self.refusal.next.pair = self.pair.val();
-        self.refusal.next.message = self.at8.val().message;
-        self.refusal_valid.next = self.now.val()
+        self.refusal_now.d.next.pair = self.pair.val();
+        self.refusal_now.d.next.message = self.at8.val().message;
+        self.refusal_comes.d.next = self.now.val()
             & (self.at8.val().kind == 1)
             & ((self.why.val() == 27) | (self.why.val() == 28));
-        self.nack_connection.next = self.pair.val().get_bits::<12>(5);
-        self.nack_valid.next = self.now.val() & (self.at8.val().kind == 5) & !self.why.val().any();
-        self.drop_reason.next = self.why.val();
-        self.drop_valid.next = self.now.val() & self.why.val().any();
+        self.nack_now.d.next = self.pair.val().get_bits::<12>(5);
+        self.nack_comes.d.next =
+            self.now.val() & (self.at8.val().kind == 5) & !self.why.val().any();
+        self.drop_now.d.next = self.why.val();
+        self.drop_comes.d.next = self.now.val() & self.why.val().any();
         self.accept.next = 0.into();
         if self.now.val() & !self.why.val().any() {
             self.accept.next = self.accept.val().replace_bit(0, self.at8.val().kind == 1);
@@ -185,7 +209,14 @@ impl Logic for Placement {
             self.accept.next = self.accept.val().replace_bit(2, self.at8.val().kind == 3);
             self.accept.next = self.accept.val().replace_bit(3, self.is_control.val());
         }
-        self.accepted.next = self.accept.val();
+        self.accept_now.d.next = self.accept.val();
+        self.refusal.next = self.refusal_now.q.val();
+        self.refusal_valid.next = self.refusal_comes.q.val();
+        self.nack_connection.next = self.nack_now.q.val();
+        self.nack_valid.next = self.nack_comes.q.val();
+        self.drop_reason.next = self.drop_now.q.val();
+        self.drop_valid.next = self.drop_comes.q.val();
+        self.accepted.next = self.accept_now.q.val();
 
         self.mask.next = 0.into();
         self.mask.next = !self.mask.val();
@@ -246,6 +277,12 @@ impl Logic for Placement {
         self.ordered_valid.next = self.writes.val();
         if self.ring_reset.val() | self.reset.val() {
             self.taken.d.next = 0.into();
+        }
+        if self.reset.val() {
+            self.refusal_comes.d.next = false;
+            self.nack_comes.d.next = false;
+            self.drop_comes.d.next = false;
+            self.accept_now.d.next = 0.into();
         }
     }
 }
