@@ -160,8 +160,8 @@ impl Logic for AlignerPlanner {
         dff_setup!(
             self, clock, raw, raw_valid, end_in, end_out, done, done_valid
         );
-        self.move_on.next =
-            self.raw_valid.q.val() & (!self.done_valid.q.val() | self.plan_ready.val());
+        // Not in the cycle in which a plan is taken: whether it is hangs on the way out of the aligner.
+        self.move_on.next = self.raw_valid.q.val() & !self.done_valid.q.val();
         self.accept.next = !self.raw_valid.q.val() | self.move_on.val();
         self.job_ready.next = self.accept.val();
         if self.accept.val() {
