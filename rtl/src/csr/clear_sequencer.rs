@@ -43,6 +43,8 @@ pub struct ClearSequencer {
     index: DFF<Bits<7>>,
     index_next: Signal<Local, Bits<7>>,
     slot: Signal<Local, Bits<7>>,
+    /// In time: a step's orders open two cycles after its index.
+    message_slot_now: DFF<Bits<18>>,
     marking: DFF<Bit>,
     prepare: DFF<Bit>,
     connection_now: DFF<Bits<12>>,
@@ -73,7 +75,8 @@ impl Logic for ClearSequencer {
             connection_now,
             psn_now,
             epoch_now,
-            ordinal_now
+            ordinal_now,
+            message_slot_now
         );
         self.index_next.next = self.index.q.val() + 1;
         self.is_path.next = self.index.q.val() < 32;
@@ -143,7 +146,8 @@ impl Logic for ClearSequencer {
         self.plane_slot.next = self.base14.val() | (bit_cast::<14, 7>(self.index.q.val()) & 0x3);
         self.base18.next = bit_cast::<18, 12>(self.connection_now.q.val()) << 6;
         self.slot.next = self.index.q.val() - 32;
-        self.message_slot.next =
+        self.message_slot.next = self.message_slot_now.q.val();
+        self.message_slot_now.d.next =
             self.base18.val() | bit_cast::<18, 6>(self.slot.val().get_bits::<6>(0));
         self.psn.next = self.psn_now.q.val();
         self.epoch.next = self.epoch_now.q.val();

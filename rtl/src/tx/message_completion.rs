@@ -94,6 +94,8 @@ pub struct MessageCompletion {
     one_more: Signal<Local, Bits<18>>,
     all: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
+    /// The order to clear, a cycle after it came.
+    clear_comes: DFF<Bit>,
     clears: Signal<Local, Bit>,
     clears_order: Signal<Local, Bit>,
     may_clear: Signal<Local, Bit>,
@@ -169,7 +171,8 @@ impl Logic for MessageCompletion {
             told,
             counted_all,
             delivered_since,
-            delivered_all
+            delivered_all,
+            clear_comes
         );
         clock!(self, clock, counts, lasts, orders, rings, finished);
         self.finished.reset.next = self.reset.val();
@@ -196,8 +199,8 @@ impl Logic for MessageCompletion {
         // The connection's order is cleared together with its slot 0, when what was there of its life before has been
         // counted and delivered: as many as the queues hold, or until they are empty. Others' packets wait meanwhile.
         self.clears_order.next = (self.clear_address.val() & 0x3f) == 0;
-        self.waits_to_clear.next = self.clear_valid.val() & self.clears_order.val();
-        self.may_clear.next = self.clear_valid.val()
+        self.waits_to_clear.next = self.clear_comes.q.val() & self.clears_order.val();
+        self.may_clear.next = self.clear_comes.q.val()
             & (!self.clears_order.val() | (self.counted_all.q.val() & self.delivered_all.q.val()));
         match self.tally.q.val() {
             Tally::Wait => {
@@ -236,6 +239,7 @@ impl Logic for MessageCompletion {
         }
         self.acked_ready.next = self.take.val();
         self.clear_ready.next = self.clears.val();
+        self.clear_comes.d.next = self.clear_valid.val() & !self.clears.val();
         if self.take.val() {
             self.counted_since.d.next = self.counted_since.q.val() + 1;
         }
