@@ -2,7 +2,8 @@
 //!
 //! One word of block RAM a (connection, path) holds the bitvector, the cumulative PSN and what an ACK
 //! echoes, so an ACK can never show an ordinal or a count that is newer than its vector. The vector is
-//! indexed by PSN mod W and toggles with the lap; it is never shifted and never cleared.
+//! indexed by PSN mod W and toggles with the lap; it is never shifted and never cleared. The packet at the cumulative PSN
+//! is never there: only its arrival moves the cumulative PSN on, and `next_hole` looks for where to.
 //!
 //! The work is spread over stages, and a packet waits while its path is in flight in them: consecutive
 //! packets of a connection fall on different paths, so that costs nothing in the common case. One packet
@@ -11,8 +12,10 @@
 //! after the event, is the memory check's refusal: a new packet then leaves no trace. Of one that was received before it says
 //! nothing: it is answered, for its key may have been given back since.
 
+use super::in_flight::InFlight;
+use super::next_hole::{NextHole64, NextHole256};
 use crate::bundle;
-use crate::stream::{FirstSet64, FirstSet256, Ram};
+use crate::stream::Ram;
 use rust_hdl::prelude::*;
 
 bundle! {
@@ -34,7 +37,7 @@ bundle! {
 }
 
 macro_rules! path_sequence {
-    ($(#[$meta:meta])* $name:ident, $state:ident, $first_set:ident, $w:tt, $index:tt, $lap:tt) => {
+    ($(#[$meta:meta])* $name:ident, $state:ident, $next_hole:ident, $w:tt, $index:tt, $lap:tt, $words:tt, $word_index:tt, $last_word:tt) => {
         bundle! {
             /// All that the receiver knows of a path.
             $state {
@@ -67,19 +70,19 @@ macro_rules! path_sequence {
             stage: [DFF<PathEvent>; 11],
             valid: [DFF<Bit>; 11],
             state: [DFF<$state>; 9],
-            hazard: Signal<Local, Bit>,
-            other: Signal<Local, PathEvent>,
+            in_flight: InFlight,
             take: Signal<Local, Bit>,
             delta: DFF<Bits<24>>,
             difference: Signal<Local, Bits<24>>,
-            one: Signal<Local, Bits<$w>>,
-            flip: DFF<Bits<$w>>,
+            coming: Signal<Local, Bits<24>>,
+            psn: Signal<Local, Bits<24>>,
+            place: Signal<Local, Bits<5>>,
+            shifted: Signal<Local, Bits<32>>,
+            was_set: Signal<Local, Bit>,
+            first: DFF<Bit>,
             ordinal_ahead: Signal<Local, Bits<16>>,
             ahead: DFF<Bits<16>>,
             same_epoch: DFF<Bit>,
-            was_set: DFF<Bit>,
-            shifted: Signal<Local, Bits<$w>>,
-            position: Signal<Local, Bits<$index>>,
             in_window: Signal<Local, Bit>,
             old: Signal<Local, Bit>,
             counts: Signal<Local, Bit>,
@@ -91,22 +94,22 @@ macro_rules! path_sequence {
             gap5: DFF<Bit>,
             urgent6: [DFF<Bit>; 6],
             apply6: [DFF<Bit>; 6],
-            lap_fill: Signal<Local, Bits<$w>>,
-            from_cumulative: DFF<Bits<$w>>,
-            missing: DFF<Bits<$w>>,
-            high: Signal<Local, Bits<$w>>,
-            low: Signal<Local, Bits<$w>>,
-            first_high: $first_set,
-            first_low: $first_set,
-            reach: Signal<Local, Bits<$index>>,
-            step: Signal<Local, Bits<$index>>,
-            all: Signal<Local, Bit>,
-            advance: DFF<Bits<24>>,
-            start: Signal<Local, Bits<$index>>,
-            start_late: Signal<Local, Bits<$index>>,
-            psn: Signal<Local, Bits<24>>,
+            psn4: Signal<Local, Bits<24>>,
+            place4: Signal<Local, Bits<5>>,
+            word4: Signal<Local, Bits<$word_index>>,
+            one_bit: Signal<Local, Bits<32>>,
+            one_word: Signal<Local, Bits<$words>>,
+            flip_bit: DFF<Bits<32>>,
+            flip_word: DFF<Bits<$words>>,
+            old_vector: Signal<Local, Bits<$w>>,
+            word: Signal<Local, Bits<32>>,
+            wide: Signal<Local, Bits<$w>>,
+            vector: Signal<Local, Bits<$w>>,
+            next_hole: $next_hole,
+            advances: [DFF<Bit>; 4],
             bound: Signal<Local, Bits<24>>,
-            bound_late: Signal<Local, Bits<24>>,
+            lap: Signal<Local, Bits<24>>,
+            hole: Signal<Local, Bits<24>>,
             written: Signal<Local, $state>,
         }
 
@@ -117,6 +120,7 @@ macro_rules! path_sequence {
                     // A path in the stages is not read.
                     states: Ram::new(pair_bits).without_collisions(),
                     snapshot: Ram::new(pair_bits),
+                    in_flight: InFlight::new(pair_bits),
                     ..Default::default()
                 }
             }
@@ -125,20 +129,16 @@ macro_rules! path_sequence {
         impl Logic for $name {
             #[hdl_gen]
             fn update(&mut self) {
-                dff_setup!(self, clock, delta, flip, ahead, same_epoch, was_set, judged, gap, newer, apply,
-                    newer5, gap5, from_cumulative, missing, advance);
-                clock!(self, clock, states, snapshot, first_high, first_low);
+                dff_setup!(self, clock, delta, ahead, same_epoch, judged, first, gap, newer, apply, newer5,
+                    gap5, flip_bit, flip_word);
+                clock!(self, clock, states, snapshot, in_flight, next_hole);
 
                 // Stage 0: take the event unless its path is in flight.
-                self.hazard.next = false;
-                for i in 0..10 {
-                    self.other.next = self.stage[i].q.val();
-                    if self.valid[i].q.val() & (self.other.val().pair == self.packet.val().pair) {
-                        self.hazard.next = true;
-                    }
-                }
-                self.packet_ready.next = !self.hazard.val();
-                self.take.next = self.packet_valid.val() & !self.hazard.val();
+                self.in_flight.reset.next = self.reset.val();
+                self.in_flight.pair.next = self.packet.val().pair;
+                self.packet_ready.next = !self.in_flight.busy.val();
+                self.take.next = self.packet_valid.val() & !self.in_flight.busy.val();
+                self.in_flight.take.next = self.take.val();
                 for i in 0..11 {
                     self.stage[i].clock.next = self.clock.val();
                     self.valid[i].clock.next = self.clock.val();
@@ -171,37 +171,31 @@ macro_rules! path_sequence {
                     self.state[0].d.next.next_ordinal = self.stage[0].q.val().ordinal;
                 }
 
-                // Stage 2: distance from the cumulative PSN, the packet's bit, the ordinal's distance.
+                self.coming.next = self.stage[0].q.val().psn;
+                self.next_hole.psn.next = self.coming.val().get_bits::<$lap>(0);
+
+                // Stage 2: distance from the cumulative PSN, the packet's word, the ordinal's distance.
                 self.difference.next = self.stage[1].q.val().psn - self.state[0].q.val().cumulative;
                 self.delta.d.next = self.difference.val();
-                self.psn.next = self.stage[1].q.val().psn;
-                self.position.next = self.psn.val().get_bits::<$index>(0);
-                self.one.next = 1.into();
-                self.flip.d.next = self.one.val() << self.position.val();
-                self.shifted.next = self.state[0].q.val().vector >> self.position.val();
-                self.was_set.d.next = self.shifted.val().get_bit(0) ^ self.psn.val().get_bit($index);
+                self.next_hole.vector.next = self.state[0].q.val().vector;
                 self.ordinal_ahead.next = self.stage[1].q.val().ordinal - self.state[0].q.val().next_ordinal;
                 self.ahead.d.next = self.ordinal_ahead.val();
                 self.same_epoch.d.next = self.stage[1].q.val().epoch == self.state[0].q.val().epoch;
 
-                // Stage 3: the verdict.
+                // Stage 3: the packet's bit and the verdict.
+                self.psn.next = self.stage[2].q.val().psn;
+                self.place.next = self.psn.val().get_bits::<5>(0);
+                self.shifted.next = self.next_hole.own_word.val() >> self.place.val();
+                self.was_set.next = self.shifted.val().get_bit(0) ^ self.psn.val().get_bit($index);
+                self.first.d.next = !self.delta.q.val().any();
                 self.in_window.next = self.delta.q.val() < $w;
-                self.old.next = self.delta.q.val().get_bit(23) | (self.in_window.val() & self.was_set.q.val());
+                self.old.next = self.delta.q.val().get_bit(23) | (self.in_window.val() & self.was_set.val());
                 self.judged.d.next.stale = (!self.same_epoch.q.val()).into();
                 self.judged.d.next.duplicate = (self.stage[2].q.val().data.any() & self.same_epoch.q.val() & self.old.val()).into();
                 self.judged.d.next.outside = (self.stage[2].q.val().data.any() & self.same_epoch.q.val() & !self.old.val() & !self.in_window.val()).into();
                 self.judged.d.next.fresh = (self.stage[2].q.val().data.any() & self.same_epoch.q.val() & !self.old.val() & self.in_window.val()).into();
                 self.newer.d.next = !self.ahead.q.val().get_bit(15);
                 self.gap.d.next = self.ahead.q.val().any();
-                // The bit travels on only where it changes the vector.
-                self.state[2].d.next = self.state[1].q.val();
-                if self.stage[2].q.val().data.any() & self.same_epoch.q.val() & !self.old.val() & self.in_window.val() {
-                    self.state[2].d.next.vector = self.state[1].q.val().vector ^ self.flip.q.val();
-                    self.state[2].d.next.received = self.state[1].q.val().received + 1;
-                    if self.stage[2].q.val().marked.any() {
-                        self.state[2].d.next.marked = self.state[1].q.val().marked + 1;
-                    }
-                }
 
                 // Stage 4: the memory check may still refuse; what is left changes the path.
                 self.verdict.next = self.judged.q.val();
@@ -213,8 +207,45 @@ macro_rules! path_sequence {
                 self.newer5.d.next = self.newer.q.val();
                 self.gap5.d.next = self.gap.q.val() | self.judged.q.val().duplicate.any() | self.stage[3].q.val().urgent.any();
 
-                // Stage 5: the echo moves with the newest ordinal.
+                self.next_hole.vector_late.next = self.state[2].q.val().vector;
+                // A new packet changes its bit and the counts; one at the cumulative PSN moves that on.
+                self.state[3].d.next = self.state[2].q.val();
+                self.psn4.next = self.stage[3].q.val().psn;
+                self.place4.next = self.psn4.val().get_bits::<5>(0);
+                self.word4.next = self.psn4.val().get_bits::<$word_index>(5);
+                self.one_bit.next = 1.into();
+                self.flip_bit.d.next = self.one_bit.val() << self.place4.val();
+                self.one_word.next = 1.into();
+                self.flip_word.d.next = 0.into();
+                if self.judged.q.val().fresh.any() {
+                    self.flip_word.d.next = self.one_word.val() << self.word4.val();
+                    self.state[3].d.next.received = self.state[2].q.val().received + 1;
+                    if self.stage[3].q.val().marked.any() {
+                        self.state[3].d.next.marked = self.state[2].q.val().marked + 1;
+                    }
+                }
+                for i in 0..4 {
+                    self.advances[i].clock.next = self.clock.val();
+                }
+                for i in 0..3 {
+                    self.advances[i + 1].d.next = self.advances[i].q.val();
+                }
+                self.advances[0].d.next = self.judged.q.val().fresh.any() & self.first.q.val();
+
+                // Stage 5: the packet's bit turns; the echo moves with the newest ordinal.
+                self.old_vector.next = self.state[3].q.val().vector;
+                self.vector.next = 0.into();
+                for i in 0..$words {
+                    self.word.next = self.old_vector.val().get_bits::<32>(($last_word - i) * 32);
+                    if self.flip_word.q.val().get_bit($last_word - i) {
+                        self.word.next = self.word.val() ^ self.flip_bit.q.val();
+                    }
+                    self.wide.next = bit_cast::<$w, 32>(self.word.val());
+                    self.vector.next = self.vector.val() << 32;
+                    self.vector.next = self.vector.val() | self.wide.val();
+                }
                 self.state[4].d.next = self.state[3].q.val();
+                self.state[4].d.next.vector = self.vector.val();
                 if self.newer5.q.val() & self.apply.q.val() {
                     self.state[4].d.next.next_ordinal = self.stage[4].q.val().ordinal + 1;
                     self.state[4].d.next.echo = self.stage[4].q.val().timestamp;
@@ -231,37 +262,21 @@ macro_rules! path_sequence {
                 self.urgent6[0].d.next = self.gap5.q.val();
                 self.apply6[0].d.next = self.apply.q.val();
 
-                // Stages 6 to 9: the first hole at or after the cumulative PSN. Below the cumulative
-                // position the lap is one further, hence the inverted mask.
-                self.bound.next = self.state[4].q.val().cumulative;
-                self.start.next = self.bound.val().get_bits::<$index>(0);
-                self.lap_fill.next = 0.into();
-                if !self.bound.val().get_bit($index) {
-                    self.lap_fill.next = !self.lap_fill.val();
+                // Stage 8: the cumulative PSN has never come, so that only its own packet moves it: to the next hole.
+                self.bound.next = self.state[6].q.val().cumulative;
+                self.lap.next = self.bound.val() >> $index;
+                if self.next_hole.wraps.val() {
+                    self.lap.next = self.lap.val() + 1;
                 }
-                self.high.next = 0.into();
-                self.high.next = !self.high.val();
-                self.from_cumulative.d.next = self.high.val() << self.start.val();
-                self.missing.d.next = self.state[4].q.val().vector ^ self.lap_fill.val();
-                self.first_high.value.next = self.missing.q.val() & self.from_cumulative.q.val();
-                self.low.next = !self.missing.q.val();
-                self.first_low.value.next = self.low.val() & !self.from_cumulative.q.val();
-                self.reach.next = self.first_low.index.val();
-                self.all.next = !self.first_high.any.val() & !self.first_low.any.val();
-                if self.first_high.any.val() {
-                    self.reach.next = self.first_high.index.val();
-                }
-                self.bound_late.next = self.state[7].q.val().cumulative;
-                self.start_late.next = self.bound_late.val().get_bits::<$index>(0);
-                self.step.next = self.reach.val() - self.start_late.val();
-                self.advance.d.next = bit_cast::<24, $index>(self.step.val());
-                if self.all.val() {
-                    self.advance.d.next = $w.into();
+                self.lap.next = self.lap.val() << $index;
+                self.hole.next = bit_cast::<24, $index>(self.next_hole.hole.val());
+                self.state[7].d.next = self.state[6].q.val();
+                if self.advances[3].q.val() {
+                    self.state[7].d.next.cumulative = self.lap.val() | self.hole.val();
                 }
 
                 // Stage 10: write.
                 self.written.next = self.state[8].q.val();
-                self.written.next.cumulative = self.state[8].q.val().cumulative + self.advance.q.val();
                 self.states.write_address.next = self.stage[9].q.val().pair;
                 self.states.write_data.next = self.written.val();
                 self.states.write_enable.next = self.valid[9].q.val() & (self.apply6[4].q.val() | self.stage[9].q.val().clear.any());
@@ -283,9 +298,9 @@ macro_rules! path_sequence {
 
 path_sequence!(
     /// Receive windows of 64 packets.
-    PathSequence, PathReceiveState, FirstSet64, 64, 6, 7
+    PathSequence, PathReceiveState, NextHole64, 64, 6, 7, 2, 1, 1
 );
 path_sequence!(
     /// Receive windows of 256 packets.
-    PathSequence256, PathReceiveState256, FirstSet256, 256, 8, 9
+    PathSequence256, PathReceiveState256, NextHole256, 256, 8, 9, 8, 3, 7
 );

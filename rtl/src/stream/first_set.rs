@@ -64,10 +64,10 @@ macro_rules! first_set {
 }
 
 first_set!(
-    /// Lowest set bit of 64.
-    FirstSet64, 64, 8, 6, 7
+    /// Lowest set bit of 32.
+    FirstSet32, 32, 4, 5, 3
 );
 first_set!(
-    /// Lowest set bit of 256.
-    FirstSet256, 256, 32, 8, 31
+    /// Lowest set bit of 64.
+    FirstSet64, 64, 8, 6, 7
 );
