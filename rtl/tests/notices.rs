@@ -59,8 +59,9 @@ struct Bench {
     model: Model,
     stall: Stall,
     queues: Queues,
-    /// What is looked at.
+    /// What was chosen, and whether its connection was stopped when that was looked up.
     chosen: Told,
+    known: Option<bool>,
     /// What the register at the output holds.
     leaving: Told,
     told: usize,
@@ -123,27 +124,36 @@ impl Bench {
         // It goes into the register when that is free, but not while a connection is set. A stopped connection's needs no
         // host.
         let free = self.leaving == Told::Nothing || self.model.input("notice_ready").is_set();
-        let known = matches!(&self.chosen, Told::Failure(connection, _) if self.queues.stopped.contains(connection));
-        let told = set.is_none() && free && !known;
+        let told = self.known == Some(false) && set.is_none() && free;
         let stops = told && matches!(self.chosen, Told::Failure(..));
         assert_eq!(output("stop_valid").is_set(), stops);
         if free {
             self.leaving = Told::Nothing;
         }
+        if self.chosen == Told::Nothing {
+            self.chosen = self.queues.take();
+            return;
+        }
+        let Some(known) = self.known else {
+            let stopped = &self.queues.stopped;
+            self.known = Some(matches!(&self.chosen, Told::Failure(it, _) if stopped.contains(it)));
+            return;
+        };
         if let (Told::Failure(connection, _), true) = (&self.chosen, stops) {
             assert_eq!(output("stop_connection").get(), *connection);
             self.queues.stopped.insert(*connection);
             self.told += 1;
         }
+        let chosen = std::mem::replace(&mut self.chosen, Told::Nothing);
         if told {
-            self.leaving = std::mem::replace(&mut self.chosen, Told::Nothing);
-        } else if known && set.is_none() {
-            self.chosen = Told::Nothing;
+            self.leaving = chosen;
+        } else if known {
             self.passed_over += 1;
+        } else {
+            self.chosen = chosen;
+            return;
         }
-        if self.chosen == Told::Nothing {
-            self.chosen = self.queues.take();
-        }
+        self.known = None;
     }
 }
 
@@ -160,6 +170,7 @@ fn run(seed: u64) {
         stall: Stall::new(seed),
         queues: Queues::default(),
         chosen: Told::Nothing,
+        known: None,
         leaving: Told::Nothing,
         told: 0,
         passed_over: 0,

@@ -1,13 +1,20 @@
 //! What the host is told beside the completion of its work: CONTROL packets received, connections that failed.
 //!
 //! Each source has a small queue. A failure also stops the connection's sending, at the moment it is told; it is told
-//! once in a connection's life, what follows from it is not. One source is chosen, then looked at, then leaves: a notice is out
-//! three cycles after it was queued.
+//! once in a connection's life, what follows from it is not. One is chosen, looked at, and told, a cycle each: a notice is out
+//! four cycles after it was queued, one every three.
 
 use crate::rx::message_table::PlacedPacket;
 use crate::stream::SmallFifo;
 use crate::tx::message_completion::Notice;
 use rust_hdl::prelude::*;
+
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum NoticeStep {
+    Choose,
+    Look,
+    Tell,
+}
 
 #[derive(LogicBlock, Default)]
 pub struct Notices {
@@ -42,7 +49,9 @@ pub struct Notices {
     nacks: SmallFifo<Bits<12>>,
     stopped: DFF<Bits<64>>,
     chosen: DFF<Notice>,
-    chosen_valid: DFF<Bit>,
+    step: DFF<NoticeStep>,
+    /// The connection is stopped already.
+    known: DFF<Bit>,
     /// It is a failure.
     stops: DFF<Bit>,
     leaving: DFF<Notice>,
@@ -51,13 +60,12 @@ pub struct Notices {
     free: Signal<Local, Bit>,
     source: Signal<Local, Bits<3>>,
     choose: Signal<Local, Bit>,
+    tells: Signal<Local, Bit>,
     one: Signal<Local, Bits<64>>,
     told_bit: Signal<Local, Bits<64>>,
     set_bit: Signal<Local, Bits<64>>,
     low6: Signal<Local, Bits<6>>,
     failing: Signal<Local, Bits<12>>,
-    known: Signal<Local, Bit>,
-    pops: Signal<Local, Bit>,
     any: Signal<Local, Bit>,
 }
 
@@ -83,7 +91,8 @@ impl Logic for Notices {
             clock,
             stopped,
             chosen,
-            chosen_valid,
+            step,
+            known,
             stops,
             leaving,
             leaving_valid
@@ -149,36 +158,55 @@ impl Logic for Notices {
         self.failing.next = self.chosen.q.val().connection;
         self.low6.next = bit_cast::<6, 12>(self.failing.val());
         self.told_bit.next = self.one.val() << self.low6.val();
-        self.known.next = self.stops.q.val() & (self.stopped.q.val() & self.told_bit.val()).any();
         self.low6.next = bit_cast::<6, 12>(self.set_connection.val());
         self.set_bit.next = 0.into();
         if self.set_valid.val() {
             self.set_bit.next = self.one.val() << self.low6.val();
         }
-        // Not in the cycle in which a connection is set: both would write its settings.
         self.free.next = !self.leaving_valid.q.val() | self.notice_ready.val();
-        self.pops.next = self.chosen_valid.q.val()
-            & !self.set_valid.val()
-            & (self.free.val() | self.known.val());
         if self.free.val() {
-            self.leaving.d.next = self.chosen.q.val();
-            self.leaving_valid.d.next = self.pops.val() & !self.known.val();
+            self.leaving_valid.d.next = false;
+        }
+        self.choose.next = false;
+        self.tells.next = false;
+        match self.step.q.val() {
+            NoticeStep::Choose => {
+                self.choose.next = true;
+                self.chosen.d.next = self.next.val();
+                self.stops.d.next = self.source.val() != 0;
+                if self.any.val() {
+                    self.step.d.next = NoticeStep::Look;
+                }
+            }
+            NoticeStep::Look => {
+                self.known.d.next =
+                    self.stops.q.val() & (self.stopped.q.val() & self.told_bit.val()).any();
+                self.step.d.next = NoticeStep::Tell;
+            }
+            NoticeStep::Tell => {
+                // Not in the cycle in which a connection is set: both would write its settings.
+                if self.known.q.val() {
+                    self.step.d.next = NoticeStep::Choose;
+                } else {
+                    if self.free.val() & !self.set_valid.val() {
+                        self.tells.next = true;
+                        self.leaving.d.next = self.chosen.q.val();
+                        self.leaving_valid.d.next = true;
+                        self.step.d.next = NoticeStep::Choose;
+                    }
+                }
+            }
+            _ => {
+                self.step.d.next = NoticeStep::Choose;
+            }
         }
         self.notice.next = self.leaving.q.val();
         self.notice_valid.next = self.leaving_valid.q.val();
         self.stop_connection.next = self.failing.val();
-        self.stop_valid.next = self.pops.val() & !self.known.val() & self.stops.q.val();
+        self.stop_valid.next = self.tells.val() & self.stops.q.val();
         self.stopped.d.next = self.stopped.q.val() & !self.set_bit.val();
         if self.stop_valid.val() {
-            self.stopped.d.next =
-                (self.stopped.q.val() & !self.set_bit.val()) | self.told_bit.val();
-        }
-
-        self.choose.next = !self.chosen_valid.q.val() | self.pops.val();
-        if self.choose.val() {
-            self.chosen.d.next = self.next.val();
-            self.chosen_valid.d.next = self.any.val();
-            self.stops.d.next = self.source.val() != 0;
+            self.stopped.d.next = self.stopped.q.val() | self.told_bit.val();
         }
         self.controls.read_ready.next = self.choose.val() & (self.source.val() == 0);
         self.locals.read_ready.next = self.choose.val() & (self.source.val() == 1);
@@ -188,7 +216,7 @@ impl Logic for Notices {
         if self.reset.val() {
             self.stopped.d.next = 0.into();
             self.leaving_valid.d.next = false;
-            self.chosen_valid.d.next = false;
+            self.step.d.next = NoticeStep::Choose;
         }
     }
 }
