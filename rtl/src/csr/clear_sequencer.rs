@@ -2,7 +2,7 @@
 //!
 //! Goes through the connection's 32 paths, then its 64 message slots, so that what the paths' last walks tell meets the
 //! slots before they are cleared; last its 4 planes. Each block takes the order through the same door as its ordinary
-//! work, so no memory has a second writer; a step is over when all have taken it. The paths may start at other numbers
+//! work, so no memory has a second writer; a step is over when all have taken it, which is known a cycle later. The paths may start at other numbers
 //! than zero, for tests: PSN (a multiple of 2 W), epoch, ordinal. Then it waits until what was queued has passed the
 //! scheduler, and until the ACKs that were held have left.
 
@@ -40,6 +40,8 @@ pub struct ClearSequencer {
     running: DFF<Bit>,
     settling: DFF<Bits<11>>,
     waiting: DFF<ClearOpen>,
+    taken: DFF<ClearOpen>,
+    opened: Signal<Local, ClearOpen>,
     index: DFF<Bits<7>>,
     index_next: Signal<Local, Bits<7>>,
     slot: Signal<Local, Bits<7>>,
@@ -69,6 +71,7 @@ impl Logic for ClearSequencer {
             running,
             settling,
             waiting,
+            taken,
             index,
             marking,
             prepare,
@@ -92,15 +95,31 @@ impl Logic for ClearSequencer {
             | self.waiting.q.val().completion.any()
             | self.waiting.q.val().work.any()
             | self.waiting.q.val().telemetry.any();
-        self.waiting.d.next.window = self.waiting.q.val().window & !self.done.val().window;
-        self.waiting.d.next.acks = self.waiting.q.val().acks & !self.done.val().acks;
-        self.waiting.d.next.sender = self.waiting.q.val().sender & !self.done.val().sender;
-        self.waiting.d.next.generator = self.waiting.q.val().generator & !self.done.val().generator;
-        self.waiting.d.next.placed = self.waiting.q.val().placed & !self.done.val().placed;
-        self.waiting.d.next.completion =
-            self.waiting.q.val().completion & !self.done.val().completion;
-        self.waiting.d.next.work = self.waiting.q.val().work & !self.done.val().work;
-        self.waiting.d.next.telemetry = self.waiting.q.val().telemetry & !self.done.val().telemetry;
+        self.opened.next.window = self.waiting.q.val().window & !self.taken.q.val().window;
+        self.waiting.d.next.window = self.opened.val().window;
+        self.taken.d.next.window = self.opened.val().window & self.done.val().window;
+        self.opened.next.acks = self.waiting.q.val().acks & !self.taken.q.val().acks;
+        self.waiting.d.next.acks = self.opened.val().acks;
+        self.taken.d.next.acks = self.opened.val().acks & self.done.val().acks;
+        self.opened.next.sender = self.waiting.q.val().sender & !self.taken.q.val().sender;
+        self.waiting.d.next.sender = self.opened.val().sender;
+        self.taken.d.next.sender = self.opened.val().sender & self.done.val().sender;
+        self.opened.next.generator = self.waiting.q.val().generator & !self.taken.q.val().generator;
+        self.waiting.d.next.generator = self.opened.val().generator;
+        self.taken.d.next.generator = self.opened.val().generator & self.done.val().generator;
+        self.opened.next.placed = self.waiting.q.val().placed & !self.taken.q.val().placed;
+        self.waiting.d.next.placed = self.opened.val().placed;
+        self.taken.d.next.placed = self.opened.val().placed & self.done.val().placed;
+        self.opened.next.completion =
+            self.waiting.q.val().completion & !self.taken.q.val().completion;
+        self.waiting.d.next.completion = self.opened.val().completion;
+        self.taken.d.next.completion = self.opened.val().completion & self.done.val().completion;
+        self.opened.next.work = self.waiting.q.val().work & !self.taken.q.val().work;
+        self.waiting.d.next.work = self.opened.val().work;
+        self.taken.d.next.work = self.opened.val().work & self.done.val().work;
+        self.opened.next.telemetry = self.waiting.q.val().telemetry & !self.taken.q.val().telemetry;
+        self.waiting.d.next.telemetry = self.opened.val().telemetry;
+        self.taken.d.next.telemetry = self.opened.val().telemetry & self.done.val().telemetry;
         self.prepare.d.next = false;
         self.marking.d.next = false;
         if self.prepare.q.val() {
@@ -138,7 +157,7 @@ impl Logic for ClearSequencer {
         }
         self.mark.next = self.marking.q.val();
         self.busy.next = self.running.q.val() | self.settling.q.val().any() | !self.mark_gone.val();
-        self.open.next = self.waiting.q.val();
+        self.open.next = self.opened.val();
         self.connection.next = self.connection_now.q.val();
         self.base17.next = bit_cast::<17, 12>(self.connection_now.q.val()) << 5;
         self.pair.next = self.base17.val() | (bit_cast::<17, 7>(self.index.q.val()) & 0x1f);

@@ -96,6 +96,7 @@ pub struct MessageCompletion {
     take: Signal<Local, Bit>,
     /// The order to clear, a cycle after it came.
     clear_comes: DFF<Bit>,
+    cleared: DFF<Bit>,
     clears: Signal<Local, Bit>,
     clears_order: Signal<Local, Bit>,
     may_clear: Signal<Local, Bit>,
@@ -172,7 +173,8 @@ impl Logic for MessageCompletion {
             counted_all,
             delivered_since,
             delivered_all,
-            clear_comes
+            clear_comes,
+            cleared
         );
         clock!(self, clock, counts, lasts, orders, rings, finished);
         self.finished.reset.next = self.reset.val();
@@ -238,8 +240,10 @@ impl Logic for MessageCompletion {
             }
         }
         self.acked_ready.next = self.take.val();
-        self.clear_ready.next = self.clears.val();
-        self.clear_comes.d.next = self.clear_valid.val() & !self.clears.val();
+        self.cleared.d.next = self.clears.val();
+        self.clear_ready.next = self.cleared.q.val();
+        self.clear_comes.d.next =
+            self.clear_valid.val() & !self.clears.val() & !self.cleared.q.val();
         if self.take.val() {
             self.counted_since.d.next = self.counted_since.q.val() + 1;
         }
