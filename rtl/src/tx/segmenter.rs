@@ -59,6 +59,8 @@ pub struct Segmenter {
     pub refused_connection: Signal<Out, Bits<12>>,
     pub refused_valid: Signal<Out, Bit>,
 
+    job_now: DFF<TransmitJob>,
+    job_comes: DFF<Bit>,
     jobs: SmallFifo<TransmitJob>,
     messages: Ram<Message, 18>,
     mtus: Ram<Bits<4>, 12>,
@@ -138,6 +140,8 @@ impl Logic for Segmenter {
             self,
             clock,
             roomy,
+            job_now,
+            job_comes,
             job1,
             valid1,
             job2,
@@ -162,8 +166,10 @@ impl Logic for Segmenter {
         self.reads.reset.next = self.reset.val();
         self.queue.reset.next = self.reset.val();
         self.verdicts.reset.next = self.reset.val();
-        self.jobs.write_data.next = self.job.val();
-        self.jobs.write_enable.next = self.job_valid.val();
+        self.job_now.d.next = self.job.val();
+        self.job_comes.d.next = self.job_valid.val() & !self.reset.val();
+        self.jobs.write_data.next = self.job_now.q.val();
+        self.jobs.write_enable.next = self.job_comes.q.val();
         self.roomy.d.next = self.jobs.level.val() < 14;
         self.job_room.next = self.roomy.q.val();
 

@@ -186,6 +186,16 @@ pub struct SprayScheduler {
     load_now: DFF<ScheduleLoad>,
     load_comes: DFF<Bit>,
     load_wakes_now: DFF<Bit>,
+    acked_pair: DFF<Bits<17>>,
+    acked_now: DFF<PathAcked>,
+    acked_comes: DFF<Bit>,
+    woken: DFF<Bits<6>>,
+    wakes: DFF<Bit>,
+    pair4: Signal<Local, Bits<17>>,
+    plane4: Signal<Local, Bits<2>>,
+    connection4: Signal<Local, Bits<12>>,
+    /// The one before is of the same connection or plane.
+    near: Signal<Local, Bit>,
 
     commit: ScheduleCommit,
     commit_pair: Signal<Local, Bits<17>>,
@@ -254,7 +264,12 @@ impl Logic for SprayScheduler {
             load_at,
             load_now,
             load_comes,
-            load_wakes_now
+            load_wakes_now,
+            acked_pair,
+            acked_now,
+            acked_comes,
+            woken,
+            wakes
         );
         clock!(
             self,
@@ -308,20 +323,30 @@ impl Logic for SprayScheduler {
         self.rooms.next = self.credit.data_room.val() >> self.plane3.q.val();
         self.room3.next = self.rooms.val().get_bit(0);
         self.turn.asked.next = self.pair3.val().get_bits::<6>(5);
+        self.pair4.next = self.stage[0].q.val().pair;
+        self.plane4.next = self.pair4.val().get_bits::<2>(3);
+        self.connection4.next = self.pair4.val().get_bits::<12>(5);
+        self.near.next = self.valid[0].q.val()
+            & ((self.connection4.val() == self.connection3.val())
+                | (self.plane4.val() == self.plane3.q.val()));
         self.take.next = self.valid3.q.val()
             & self.room3.val()
             & self.job_room.val()
+            & !self.near.val()
             & !self.turn.asked_busy.val();
-        self.turn.taken.next = self.pair3.val().get_bits::<6>(5);
-        self.turn.taken_plane.next = self.plane3.q.val();
-        self.turn.taken_valid.next = self.take.val();
-        self.turn.taken_turn.next = !self.fixed3.q.val();
-        self.credit.take_plane.next = self.plane3.q.val();
-        self.credit.take_valid.next = self.take.val();
+        // All others are told a cycle later, which is why the one before may not be of the same connection or plane. A head
+        // of the forced queues that is still there when it is looked at again finds its connection busy.
+        self.turn.taken.next = self.pair4.val().get_bits::<6>(5);
+        self.turn.taken_plane.next = self.plane4.val();
+        self.turn.taken_valid.next = self.valid[0].q.val();
+        self.turn.taken_turn.next = !self.fixed[0].q.val();
+        self.credit.take_plane.next = self.plane4.val();
+        self.credit.take_valid.next = self.valid[0].q.val();
         for i in 0..4 {
             self.here.next = i.to_bits();
-            self.head_ready[i].next =
-                self.take.val() & self.fixed3.q.val() & (self.plane3.q.val() == self.here.val());
+            self.head_ready[i].next = self.valid[0].q.val()
+                & self.fixed[0].q.val()
+                & (self.plane4.val() == self.here.val());
             self.credit.freed[i].next = self.freed[i].val();
         }
         self.positions.read_address.next = self.connection3.val();
@@ -465,8 +490,11 @@ impl Logic for SprayScheduler {
         self.load_now.d.next.last = self.load_last.val();
         self.load_comes.d.next = self.load_valid.val();
         self.load_wakes_now.d.next = self.load_valid.val() & self.load_wakes.val();
-        self.turn.loaded.next = self.load_at.q.val().get_bits::<6>(0);
-        self.turn.loaded_valid.next = self.load_wakes_now.q.val();
+        // With the choices, which are told a cycle later too.
+        self.woken.d.next = self.load_at.q.val().get_bits::<6>(0);
+        self.wakes.d.next = self.load_wakes_now.q.val();
+        self.turn.loaded.next = self.woken.q.val();
+        self.turn.loaded_valid.next = self.wakes.q.val();
         self.commit.fresh.next = self.turn.released_fresh.val();
         self.turn.released_empty.next = self.commit.empty.val();
         self.refund_plane.d.next = self.order10_pair.val().get_bits::<2>(3);
@@ -522,10 +550,16 @@ impl Logic for SprayScheduler {
         self.sent_ordinal.next = self.commit.sent.val().next_ordinal;
         self.sent_word.next.psn = self.sent_psn.val().get_bits::<8>(0);
         self.sent_word.next.ordinal = self.sent_ordinal.val().get_bits::<8>(0);
-        self.updated_pair.next = self.updated.val().pair;
-        self.updated_k.next = self.updated_pair.val().get_bits::<3>(0);
         self.updated_cumulative.next = self.updated.val().cumulative;
         self.updated_walked.next = self.updated.val().walked;
+        self.acked_word.next.cumulative = self.updated_cumulative.val().get_bits::<8>(0);
+        self.acked_word.next.walked = self.updated_walked.val().get_bits::<8>(0);
+        self.acked_word.next.srtt_log = self.updated.val().srtt_log;
+        self.acked_pair.d.next = self.updated.val().pair;
+        self.acked_now.d.next = self.acked_word.val();
+        self.acked_comes.d.next = self.updated_valid.val();
+        self.updated_pair.next = self.acked_pair.q.val();
+        self.updated_k.next = self.updated_pair.val().get_bits::<3>(0);
         for i in 0..8 {
             self.here_k.next = i.to_bits();
             self.sent_counts[i].write_address.next = self.slot10.val();
@@ -533,12 +567,9 @@ impl Logic for SprayScheduler {
             self.sent_counts[i].write_enable.next =
                 self.commit.sent_valid.val() & (self.commit_k.val() == self.here_k.val());
             self.ackeds[i].write_address.next = self.updated_pair.val().get_bits::<14>(3);
-            self.acked_word.next.cumulative = self.updated_cumulative.val().get_bits::<8>(0);
-            self.acked_word.next.walked = self.updated_walked.val().get_bits::<8>(0);
-            self.acked_word.next.srtt_log = self.updated.val().srtt_log;
-            self.ackeds[i].write_data.next = self.acked_word.val();
+            self.ackeds[i].write_data.next = self.acked_now.q.val();
             self.ackeds[i].write_enable.next =
-                self.updated_valid.val() & (self.updated_k.val() == self.here_k.val());
+                self.acked_comes.q.val() & (self.updated_k.val() == self.here_k.val());
         }
     }
 }

@@ -179,10 +179,10 @@ impl Bench<'_> {
         for (name, value) in expected {
             assert_eq!(job.get(name), value, "cycle {cycle}: {name} of {job:?}");
         }
-        // New work since the choice was taken: there may be more to come.
+        // New work since the choice was taken, known a cycle after it was written: there may be more to come.
         let fresh = self.wakes[pair as usize >> 5]
             .iter()
-            .any(|&at| at + STAGES >= cycle && at < cycle);
+            .any(|&at| at + STAGES >= cycle && at + 1 < cycle);
         let pending = self.unfetched_before >> (pair >> 5) & 1 == 1;
         let tail = exhausted && !fresh && !pending;
         assert_eq!(

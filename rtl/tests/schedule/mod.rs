@@ -281,7 +281,7 @@ impl<'a> Bench<'a> {
         self.write_settings(connection, settings);
         self.step();
         self.changes
-            .push_back((self.cycle, Change::Messages(connection, 0)));
+            .push_back((self.cycle + 1, Change::Messages(connection, 0)));
         let [number, messages, slot, last, valid, wakes] = &self.ports.load;
         number.set(connection);
         for port in [messages, slot, last, wakes] {
@@ -356,8 +356,9 @@ impl<'a> Bench<'a> {
             .with("srtt_log", told.2);
         self.ports.updated[0].set_record(&record);
         self.ports.updated[1].set(1);
+        // It is written a cycle after it came.
         self.changes
-            .push_back((self.cycle, Change::Acked(pair, told)));
+            .push_back((self.cycle + 1, Change::Acked(pair, told)));
     }
 
     /// An ACK for the first `count` transmissions in flight on a path.

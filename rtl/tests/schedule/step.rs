@@ -12,6 +12,7 @@ impl Bench<'_> {
         self.unfetched_before = self.ports.unfetched.get();
         self.ports.unfetched.set(self.unfetched);
         let hold = self.profile.load > 0 && self.stall.chance(15);
+        let had_room = self.ports.job_room.is_set();
         self.ports.job_room.set(!hold);
         self.model.eval();
         self.spend_on_acks();
@@ -21,7 +22,7 @@ impl Bench<'_> {
         for plane in 0..4 {
             let ready = self.ports.heads[plane][2].is_set();
             assert!(
-                !(ready && hold),
+                !ready || had_room,
                 "cycle {}: taken without room for its job",
                 self.cycle
             );
@@ -32,7 +33,8 @@ impl Bench<'_> {
             );
             if ready {
                 let order = self.heads[plane].pop_front().expect("it is offered");
-                self.taken.push_back((self.cycle, order));
+                // Told a cycle after it was taken.
+                self.taken.push_back((self.cycle - 1, order));
                 self.held[plane] = false;
             }
         }
@@ -86,9 +88,10 @@ impl Bench<'_> {
         for (port, value) in self.ports.load.iter().zip(values) {
             port.set(value);
         }
-        self.wakes[connection as usize].push_back(self.cycle);
+        // It is written a cycle after it came.
+        self.wakes[connection as usize].push_back(self.cycle + 1);
         self.changes.push_back((
-            self.cycle,
+            self.cycle + 1,
             Change::Messages(connection, number as usize + 1),
         ));
     }
@@ -130,11 +133,10 @@ impl Bench<'_> {
 
     /// What was written before the choice that is committed now was taken.
     fn see(&mut self) {
-        while let Some((at, _)) = self.changes.front() {
-            if at + STAGES >= self.cycle {
-                break;
-            }
-            match self.changes.pop_front().expect("there is one").1 {
+        let cycle = self.cycle;
+        let is_seen = |(at, _): &(u64, Change)| at + STAGES < cycle;
+        while let Some(first) = self.changes.iter().position(is_seen) {
+            match self.changes.remove(first).expect("it was found").1 {
                 Change::Messages(connection, count) => {
                     self.connections[connection as usize].seen_messages = count;
                     if count == 0 {
