@@ -2,7 +2,7 @@
 //!
 //! Packet k of a message holds the bytes from k x MTU on. Each job looks up its message, has its local
 //! range translated, orders the reads and hands the rest to `frame_request`, in the same order: the rest waits in a queue for
-//! the translation's verdict. A local range that is refused sends nothing; it is reported as an error of the connection. 13
+//! the translation's verdict. A local range that is refused sends nothing; it is reported as an error of the connection. 14
 //! cycles, one packet a cycle; a packet that crosses a 4 KiB boundary orders two reads.
 
 use crate::bundle;

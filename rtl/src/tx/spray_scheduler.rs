@@ -6,7 +6,8 @@
 //! and ordinals walked (written by `ack_processor`), so no counter has two writers.
 //!
 //! A connection is in the stages at most once, which costs nothing while others have work. A choice every
-//! cycle; 7 cycles from the taking to the packet.
+//! cycle, on another plane than the one before; 7 cycles from the taking to the packet. What messages there are and what has been
+//! acknowledged is known a cycle after it came.
 
 use crate::bundle;
 use crate::stream::Ram;
