@@ -2,8 +2,8 @@
 //!
 //! A frame reserves the most it could need before its payload is asked for, and gives back what it did not
 //! use; so nothing behind the scheduler ever has to wait for a plane. Returns are added one cycle late,
-//! reservations at once. What room there is is worked out with them, for the next cycle: once for either outcome of the
-//! scheduler's choice, which is known last.
+//! reservations at once. What room there is is worked out with them, for the next cycle, for either case at
+//! once: a data frame is reserved or not.
 
 use rust_hdl::prelude::*;
 
