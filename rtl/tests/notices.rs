@@ -62,6 +62,8 @@ struct Bench {
     /// What was chosen, and whether its connection was stopped when that was looked up.
     chosen: Told,
     known: Option<bool>,
+    /// The connection set up anew in the cycle before: it may fail again from the next one on.
+    clearing: Option<u64>,
     /// What the register at the output holds.
     leaving: Told,
     told: usize,
@@ -142,6 +144,7 @@ impl Bench {
         if let (Told::Failure(connection, _), true) = (&self.chosen, stops) {
             assert_eq!(output("stop_connection").get(), *connection);
             self.queues.stopped.insert(*connection);
+            self.clearing = self.clearing.filter(|set| set != connection);
             self.told += 1;
         }
         let chosen = std::mem::replace(&mut self.chosen, Told::Nothing);
@@ -171,6 +174,7 @@ fn run(seed: u64) {
         queues: Queues::default(),
         chosen: Told::Nothing,
         known: None,
+        clearing: None,
         leaving: Told::Nothing,
         told: 0,
         passed_over: 0,
@@ -184,7 +188,7 @@ fn run(seed: u64) {
             bench.queues.failures[kind].push_back(connection);
         }
         bench.queues.controls.extend(coming.control);
-        if let Some(connection) = coming.set {
+        if let Some(connection) = std::mem::replace(&mut bench.clearing, coming.set) {
             bench.queues.stopped.remove(&connection);
         }
     }

@@ -24,6 +24,8 @@ pub struct HeaderFields {
     /// The beat and `word` two cycles before they leave.
     pub early_data: Signal<Out, Bits<512>>,
     pub early_word: Signal<Out, Bits<5>>,
+    /// There is one; a cycle before it leaves.
+    pub early_valid: Signal<Out, Bit>,
     pub out_data: Signal<Out, Bits<512>>,
     pub out_info: Signal<Out, BeatInfo>,
     pub out_valid: Signal<Out, Bit>,
@@ -125,6 +127,7 @@ impl Logic for HeaderFields {
         self.udp_ahead.next = self.ahead5.q.val();
         self.early_data.next = self.data3.q.val();
         self.early_word.next = self.ip.word.val();
+        self.early_valid.next = self.valid4.q.val();
 
         // The header's 16-bit words: from 7 plus two for each tag, to one before the UDP header's first.
         self.sum_start.next = (bit_cast::<6, 2>(self.ip.flags.val().vlans) << 1) + 7;

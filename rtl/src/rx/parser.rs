@@ -162,6 +162,7 @@ impl Logic for Parser {
         self.covered_valid.next = self.coverage.out_valid.val();
         self.repacker.data.next = self.fields.early_data.val();
         self.repacker.word.next = self.fields.early_word.val();
+        self.repacker.early_valid.next = self.fields.early_valid.val();
         self.repacker.info.next = self.fields.out_info.val();
         self.repacker.valid.next = self.fields.out_valid.val();
         self.repacker.udp_length.next = self.udp.length.val();

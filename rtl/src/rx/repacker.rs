@@ -1,10 +1,15 @@
 //! Cuts the headers off: the transport header moves to lane 0.
 //!
-//! The header starts at byte 4 * word + 6 of the frame, so a beat is turned by two bytes and by one of 16 multiples
-//! of four. An output beat is the rest of the beat before and the start of this one; the beat in which the header starts
+//! The header starts at byte 4 * word + 6 of the frame, so a beat is turned by 2, 6, 10 or 14 bytes and then by a multiple of
+//! 16. An output beat is the rest of the beat before and the start of this one; the beat in which the header starts
 //! gives none, so the flush behind a frame's last beat costs no cycle even if another frame follows at once. As many
 //! beats come out as the transport's bytes need, if the frame has them. What is known of a beat comes two cycles after
-//! the beat, when that is turned. 3 cycles from beat to beat out, and one beat.
+//! the beat. 3 cycles from beat to beat out, and one beat.
+//!
+//! A turn by one of four amounts is four registers, each with the beat turned by its amount, of which three are held
+//! at zero: their resets cost no logic, and one LUT a bit joins them. In the second turn it is fixed for each
+//! amount which lanes come from the beat before, but for the twelve in which the first turn decides; so the two
+//! beats are joined almost for nothing.
 
 use crate::stream::{BeatInfo, LaneMerge};
 use rust_hdl::prelude::*;
@@ -16,6 +21,8 @@ pub struct Repacker {
     pub reset: Signal<In, Bit>,
     pub data: Signal<In, Bits<512>>,
     pub word: Signal<In, Bits<5>>,
+    /// There is a beat; one cycle after `data`.
+    pub early_valid: Signal<In, Bit>,
     /// What stands in lanes 58 to 61 of the turned beat; from here on, two cycles after `data`.
     pub turned: Signal<Out, Bits<32>>,
     pub info: Signal<In, BeatInfo>,
@@ -30,13 +37,23 @@ pub struct Repacker {
     pub frame_end: Signal<Out, Bit>,
     pub frame_beats: Signal<Out, Bits<8>>,
     merge: LaneMerge,
-    turned1: DFF<Bits<512>>,
-    turned2: DFF<Bits<512>>,
+    /// The beat turned by 2, 6, 10 or 14, the others zero.
+    fine0: DFF<Bits<512>>,
+    fine1: DFF<Bits<512>>,
+    fine2: DFF<Bits<512>>,
+    fine3: DFF<Bits<512>>,
+    /// The beat before, so turned.
     held: DFF<Bits<512>>,
+    /// The two joined, turned by 0, 16, 32 or 48, the others zero.
+    coarse0: DFF<Bits<512>>,
+    coarse1: DFF<Bits<512>>,
+    coarse2: DFF<Bits<512>>,
+    coarse3: DFF<Bits<512>>,
     out: DFF<Bits<512>>,
+    /// By four bytes each, less than two of them.
     turns1: DFF<Bits<4>>,
-    rest2: DFF<Bits<64>>,
-    held_rest: DFF<Bits<64>>,
+    held_turns: DFF<Bits<4>>,
+    word2: DFF<Bits<32>>,
     skip1: DFF<Bit>,
     skip2: DFF<Bit>,
     held_skip: DFF<Bit>,
@@ -48,10 +65,11 @@ pub struct Repacker {
     out_last_reg: DFF<Bit>,
     turns: Signal<Local, Bits<4>>,
     by2: Signal<Local, Bits<512>>,
-    by4: Signal<Local, Bits<512>>,
-    by16: Signal<Local, Bits<512>>,
-    ones: Signal<Local, Bits<64>>,
-    shift: Signal<Local, Bits<6>>,
+    beat: Signal<Local, Bits<512>>,
+    joined: Signal<Local, Bits<512>>,
+    of_beat: Signal<Local, Bits<64>>,
+    fine: Signal<Local, Bits<2>>,
+    coarse: Signal<Local, Bits<2>>,
     length: Signal<Local, Bits<16>>,
     more: Signal<Local, Bit>,
     follows: Signal<Local, Bit>,
@@ -65,13 +83,19 @@ impl Logic for Repacker {
         dff_setup!(
             self,
             clock,
-            turned1,
-            turned2,
+            fine0,
+            fine1,
+            fine2,
+            fine3,
             held,
+            coarse0,
+            coarse1,
+            coarse2,
+            coarse3,
             out,
             turns1,
-            rest2,
-            held_rest,
+            held_turns,
+            word2,
             skip1,
             skip2,
             held_skip,
@@ -82,32 +106,81 @@ impl Logic for Repacker {
             out_first_reg,
             out_last_reg
         );
-        // Turn by 2, then by 4 * (word + 1) mod 64: 4 and 8 first, 16 and 32 a cycle later.
+        // Turn by 4 * (word + 1) + 2 mod 64: first by what 16 does not divide.
         self.turns.next = self.word.val().get_bits::<4>(0) + 1;
+        self.fine.next = self.turns.val().get_bits::<2>(0);
         self.by2.next = (self.data.val() >> 16) | (self.data.val() << 496);
-        self.by4.next = self.by2.val();
-        if self.turns.val().get_bit(0) {
-            self.by4.next = (self.by2.val() >> 32) | (self.by2.val() << 480);
+        self.fine0.d.next = 0.into();
+        self.fine1.d.next = 0.into();
+        self.fine2.d.next = 0.into();
+        self.fine3.d.next = 0.into();
+        if self.fine.val() == 0 {
+            self.fine0.d.next = self.by2.val();
         }
-        self.turned1.d.next = self.by4.val();
-        if self.turns.val().get_bit(1) {
-            self.turned1.d.next = (self.by4.val() >> 64) | (self.by4.val() << 448);
+        if self.fine.val() == 1 {
+            self.fine1.d.next = (self.by2.val() >> 32) | (self.by2.val() << 480);
+        }
+        if self.fine.val() == 2 {
+            self.fine2.d.next = (self.by2.val() >> 64) | (self.by2.val() << 448);
+        }
+        if self.fine.val() == 3 {
+            self.fine3.d.next = (self.by2.val() >> 96) | (self.by2.val() << 416);
         }
         self.turns1.d.next = self.turns.val();
+        self.beat.next =
+            self.fine0.q.val() | self.fine1.q.val() | self.fine2.q.val() | self.fine3.q.val();
+
+        // Then by the rest. The last 14 lanes or fewer of the beat before are this beat's first.
+        self.coarse.next = self.turns1.q.val().get_bits::<2>(2);
+        self.word2.d.next = self.beat.val().get_bits::<32>(8 * 58);
+        if self.coarse.val() == 1 {
+            self.word2.d.next = self.beat.val().get_bits::<32>(8 * 10);
+        }
+        if self.coarse.val() == 2 {
+            self.word2.d.next = self.beat.val().get_bits::<32>(8 * 26);
+        }
+        if self.coarse.val() == 3 {
+            self.word2.d.next = self.beat.val().get_bits::<32>(8 * 42);
+        }
+        self.turned.next = self.word2.q.val();
+        if self.early_valid.val() {
+            self.held.d.next = self.beat.val();
+            self.held_turns.d.next = self.turns1.q.val();
+        }
+        self.fine.next = self.held_turns.q.val().get_bits::<2>(0);
+        self.of_beat.next = 0xc000_0000_0000_0000_u64.into();
+        if self.fine.val() == 1 {
+            self.of_beat.next = 0xfc00_0000_0000_0000_u64.into();
+        }
+        if self.fine.val() == 2 {
+            self.of_beat.next = 0xffc0_0000_0000_0000_u64.into();
+        }
+        if self.fine.val() == 3 {
+            self.of_beat.next = 0xfffc_0000_0000_0000_u64.into();
+        }
+        self.merge.chosen.next = self.beat.val();
+        self.merge.other.next = self.held.q.val();
+        self.merge.select.next = self.of_beat.val();
+        self.joined.next = self.merge.merged.val();
+        self.coarse.next = self.held_turns.q.val().get_bits::<2>(2);
+        self.coarse0.d.next = 0.into();
+        self.coarse1.d.next = 0.into();
+        self.coarse2.d.next = 0.into();
+        self.coarse3.d.next = 0.into();
+        if self.coarse.val() == 0 {
+            self.coarse0.d.next = self.joined.val();
+        }
+        if self.coarse.val() == 1 {
+            self.coarse1.d.next = (self.joined.val() >> 128) | (self.beat.val() << 384);
+        }
+        if self.coarse.val() == 2 {
+            self.coarse2.d.next = (self.joined.val() >> 256) | (self.beat.val() << 256);
+        }
+        if self.coarse.val() == 3 {
+            self.coarse3.d.next = (self.joined.val() >> 384) | (self.beat.val() << 128);
+        }
         self.skip1.d.next = self.word.val() >= 15;
-        self.by16.next = self.turned1.q.val();
-        if self.turns1.q.val().get_bit(2) {
-            self.by16.next = (self.turned1.q.val() >> 128) | (self.turned1.q.val() << 384);
-        }
-        self.turned2.d.next = self.by16.val();
-        if self.turns1.q.val().get_bit(3) {
-            self.turned2.d.next = (self.by16.val() >> 256) | (self.by16.val() << 256);
-        }
         self.skip2.d.next = self.skip1.q.val();
-        self.ones.next = 0xffff_ffff_ffff_ffff_u64.into();
-        self.shift.next = (bit_cast::<6, 4>(self.turns1.q.val()) << 2) + 2;
-        self.rest2.d.next = self.ones.val() >> self.shift.val();
-        self.turned.next = self.turned2.q.val().get_bits::<32>(8 * 58);
         // The transport's bytes are UDP's without its header and the CRC: 12 fewer; beats round up.
         self.length.next = self.udp_length.val() + 51;
 
@@ -124,18 +197,16 @@ impl Logic for Repacker {
         self.count.d.next = self.counted.val();
         self.flush.d.next = self.valid.val() & self.info.val().last;
         if self.valid.val() {
-            self.held.d.next = self.turned2.q.val();
-            self.held_rest.d.next = self.rest2.q.val();
             self.held_skip.d.next = self.skip2.q.val();
             self.held_beats.d.next = self.length.val().get_bits::<8>(6);
             if self.info.val().first {
                 self.count.d.next = 0.into();
             }
         }
-        self.merge.chosen.next = self.held.q.val();
-        self.merge.other.next = self.turned2.q.val();
-        self.merge.select.next = self.held_rest.q.val();
-        self.out.d.next = self.merge.merged.val();
+        self.out.d.next = self.coarse0.q.val()
+            | self.coarse1.q.val()
+            | self.coarse2.q.val()
+            | self.coarse3.q.val();
         self.out_valid_reg.d.next = self.emit.val() & !self.reset.val();
         self.out_first_reg.d.next = self.count.q.val() == 0;
         self.out_last_reg.d.next =

@@ -48,6 +48,9 @@ pub struct Notices {
     failures: SmallFifo<Bits<12>>,
     nacks: SmallFifo<Bits<12>>,
     stopped: DFF<Bits<64>>,
+    /// The connection set up anew, a cycle after.
+    was_set: DFF<Bit>,
+    set_before: DFF<Bits<12>>,
     chosen: DFF<Notice>,
     step: DFF<NoticeStep>,
     /// The connection is stopped already.
@@ -64,6 +67,7 @@ pub struct Notices {
     one: Signal<Local, Bits<64>>,
     told_bit: Signal<Local, Bits<64>>,
     set_bit: Signal<Local, Bits<64>>,
+    shifted: Signal<Local, Bits<64>>,
     low6: Signal<Local, Bits<6>>,
     failing: Signal<Local, Bits<12>>,
     any: Signal<Local, Bit>,
@@ -90,6 +94,8 @@ impl Logic for Notices {
             self,
             clock,
             stopped,
+            was_set,
+            set_before,
             chosen,
             step,
             known,
@@ -158,9 +164,12 @@ impl Logic for Notices {
         self.failing.next = self.chosen.q.val().connection;
         self.low6.next = bit_cast::<6, 12>(self.failing.val());
         self.told_bit.next = self.one.val() << self.low6.val();
-        self.low6.next = bit_cast::<6, 12>(self.set_connection.val());
+        self.shifted.next = self.stopped.q.val() >> self.low6.val();
+        self.was_set.d.next = self.set_valid.val();
+        self.set_before.d.next = self.set_connection.val();
+        self.low6.next = bit_cast::<6, 12>(self.set_before.q.val());
         self.set_bit.next = 0.into();
-        if self.set_valid.val() {
+        if self.was_set.q.val() {
             self.set_bit.next = self.one.val() << self.low6.val();
         }
         self.free.next = !self.leaving_valid.q.val() | self.notice_ready.val();
@@ -179,8 +188,7 @@ impl Logic for Notices {
                 }
             }
             NoticeStep::Look => {
-                self.known.d.next =
-                    self.stops.q.val() & (self.stopped.q.val() & self.told_bit.val()).any();
+                self.known.d.next = self.stops.q.val() & self.shifted.val().get_bit(0);
                 self.step.d.next = NoticeStep::Tell;
             }
             NoticeStep::Tell => {
@@ -206,7 +214,8 @@ impl Logic for Notices {
         self.stop_valid.next = self.tells.val() & self.stops.q.val();
         self.stopped.d.next = self.stopped.q.val() & !self.set_bit.val();
         if self.stop_valid.val() {
-            self.stopped.d.next = self.stopped.q.val() | self.told_bit.val();
+            self.stopped.d.next =
+                (self.stopped.q.val() & !self.set_bit.val()) | self.told_bit.val();
         }
         self.controls.read_ready.next = self.choose.val() & (self.source.val() == 0);
         self.locals.read_ready.next = self.choose.val() & (self.source.val() == 1);
@@ -215,6 +224,7 @@ impl Logic for Notices {
         self.nacks.read_ready.next = self.choose.val() & (self.source.val() == 4);
         if self.reset.val() {
             self.stopped.d.next = 0.into();
+            self.was_set.d.next = false;
             self.leaving_valid.d.next = false;
             self.step.d.next = NoticeStep::Choose;
         }

@@ -85,7 +85,7 @@ pub struct FrameRequest {
     pub refusal: Signal<In, Refusal>,
     pub refusal_valid: Signal<In, Bit>,
     pub ack_room: Signal<In, Bits<4>>,
-    /// Beats that the ACK taken will need in its plane's FIFO; 0: none taken.
+    /// Beats that the ACK or NACK taken will need in its plane's FIFO, the cycle after it was taken; 0: none taken.
     pub ack_plane: Signal<Out, Bits<2>>,
     pub ack_beats: Signal<Out, Bits<2>>,
     pub route_slot: Signal<In, Bits<14>>,
@@ -217,18 +217,6 @@ impl Logic for FrameRequest {
             & !self.takes_nack.val();
         self.ack_frame_ready.next = self.takes_ack.val();
         self.item.next = self.outgoing.val();
-        self.ack_plane.next = self.ack_pair.val().get_bits::<2>(3);
-        self.ack_beats.next = 0.into();
-        if self.takes_ack.val() {
-            self.ack_beats.next = 2.into();
-            if self.ack.val().count > 2 {
-                self.ack_beats.next = 3.into();
-            }
-        }
-        if self.takes_nack.val() {
-            self.ack_plane.next = self.nack_pair.val().get_bits::<2>(3);
-            self.ack_beats.next = 2.into();
-        }
         self.pick_pair.next = self.outgoing.val().pair;
         if self.takes_nack.val() {
             self.pick_pair.next = self.nack_pair.val();
@@ -279,6 +267,15 @@ impl Logic for FrameRequest {
             }
             _ => {
                 self.step.d.next = Compose::Pick;
+            }
+        }
+
+        self.ack_plane.next = self.pair.q.val().get_bits::<2>(3);
+        self.ack_beats.next = 0.into();
+        if (self.step.q.val() == Compose::Look) & (self.of_ack.q.val() | self.of_nack.q.val()) {
+            self.ack_beats.next = 2.into();
+            if self.of_ack.q.val() & (self.count.q.val() > 2) {
+                self.ack_beats.next = 3.into();
             }
         }
 

@@ -213,14 +213,13 @@ impl Logic for MessageCompletion {
                     self.packet.d.next = self.acked.val();
                     self.held.d.next = self.address.val();
                     self.tally.d.next = Tally::Look;
-                } else {
-                    self.clears.next = self.may_clear.val()
-                        & (!self.clears_order.val()
-                            | ((self.deliver.q.val() == Deliver::Wait) & !self.notice_valid.val()));
-                    self.counts.write_address.next = self.clear_address.val();
-                    self.counts.write_data.next = 0.into();
-                    self.counts.write_enable.next = self.clears.val();
                 }
+                self.clears.next = self.may_clear.val()
+                    & (!self.clears_order.val()
+                        | ((self.deliver.q.val() == Deliver::Wait) & !self.notice_valid.val()));
+                self.counts.write_address.next = self.clear_address.val();
+                self.counts.write_data.next = 0.into();
+                self.counts.write_enable.next = self.clears.val();
             }
             Tally::Look => {
                 self.count.d.next = self.counts.read_data.val();

@@ -2,8 +2,7 @@
 //!
 //! A frame reserves the most it could need before its payload is asked for, and gives back what it did not
 //! use; so nothing behind the scheduler ever has to wait for a plane. Returns are added one cycle late,
-//! reservations at once. What room there is is worked out with them, for the next cycle, for either case at
-//! once: a data frame is reserved or not.
+//! reservations at once. What room there is is worked out with them, for the next cycle.
 
 use rust_hdl::prelude::*;
 
@@ -28,16 +27,9 @@ pub struct TransmitCredit {
     credit: [DFF<Bits<12>>; 4],
     plus: [DFF<Bits<12>>; 4],
     plus_now: Signal<Local, Bits<12>>,
-    acks_now: Signal<Local, Bits<12>>,
+    minus_now: Signal<Local, Bits<12>>,
     level: Signal<Local, Bits<12>>,
-    /// What is left without a data frame, and with one.
-    kept: Signal<Local, Bits<12>>,
-    spent: Signal<Local, Bits<12>>,
     left: Signal<Local, Bits<12>>,
-    takes: Signal<Local, Bit>,
-    room_for_two: Signal<Local, Bit>,
-    room_for_one: Signal<Local, Bit>,
-    room_for_ack: Signal<Local, Bit>,
     here: Signal<Local, Bits<2>>,
     data_bits: Signal<Local, Bits<4>>,
     ack_bits: Signal<Local, Bits<4>>,
@@ -70,27 +62,19 @@ impl Logic for TransmitCredit {
                     self.plus_now.val() + bit_cast::<12, 7>(self.returned_beats.val());
             }
             self.plus[i].d.next = self.plus_now.val();
-            self.acks_now.next = 0.into();
+            self.minus_now.next = 0.into();
             if self.ack_plane.val() == self.here.val() {
-                self.acks_now.next = bit_cast::<12, 2>(self.ack_beats.val());
+                self.minus_now.next = bit_cast::<12, 2>(self.ack_beats.val());
+            }
+            if self.take_valid.val() & (self.take_plane.val() == self.here.val()) {
+                self.minus_now.next = self.minus_now.val() + 67;
             }
             self.level.next = self.credit[i].q.val() + self.plus[i].q.val();
-            self.kept.next = self.level.val() - self.acks_now.val();
-            self.spent.next = self.kept.val() - 67;
-            self.takes.next = self.take_valid.val() & (self.take_plane.val() == self.here.val());
-            // A data frame takes 67, and 75 make room for the next one, 8 for an ACK.
-            self.room_for_two.next = self.kept.val() >= 142;
-            self.room_for_one.next = self.kept.val() >= 75;
-            self.room_for_ack.next = self.kept.val() >= 8;
-            self.left.next = self.kept.val();
-            self.data_enough.next = self.room_for_one.val();
-            self.ack_enough.next = self.room_for_ack.val();
-            if self.takes.val() {
-                self.left.next = self.spent.val();
-                self.data_enough.next = self.room_for_two.val();
-                self.ack_enough.next = self.room_for_one.val();
-            }
-            // Three beats less than the FIFO, for the ACK that is being decided on.
+            self.left.next = self.level.val() - self.minus_now.val();
+            // A data frame takes 67, and 8 more make room for the ACKs decided on meanwhile.
+            self.data_enough.next = self.left.val() >= 75;
+            self.ack_enough.next = self.left.val() >= 8;
+            // The FIFO holds 512.
             if self.reset.val() | !self.started.q.val() {
                 self.left.next = 500.into();
                 self.data_enough.next = true;
