@@ -1,7 +1,7 @@
-//! The default kernel (T-2.6): add 8 / B for each unmarked packet, take 0.17 for each marked one.
+//! The default kernel (T-2.6): add 8 / B for each unmarked packet, take 0.05 for each marked one.
 //!
 //! Additive in both directions, a step a packet, from running counts: a lost ACK loses nothing. There is no gate
-//! of one cut a round trip. A path whose round trip shows no queue grows twice as fast: it is a path on which too
+//! of one cut a round trip. A path on which packets hardly wait grows three times as fast: it is a path on which too
 //! little was put when the connection started. The constants are those of the search on 64
 //! flows at 100 Gb/s; B is the bandwidth-delay product of a plane in packets.
 
@@ -22,8 +22,8 @@ pub struct Aimd {
 
 /// Packets that the increase adds while a bandwidth-delay product arrives.
 pub const INCREASE_PACKETS: u32 = 8;
-/// Taken for each marked packet: 0.17 packets (175 / 1024).
-pub const DECREASE_Q10: u32 = 175;
+/// Taken for each marked packet: 0.05 packets (52 / 1024).
+pub const DECREASE_Q10: u32 = 52;
 /// Least window: a quarter of a packet.
 pub const FLOOR_Q10: u32 = ONE_PACKET / 4;
 
@@ -44,8 +44,8 @@ impl Aimd {
         let marked = u32::from(report.marked.min(report.arrived));
         let unmarked = u32::from(report.arrived) - marked;
         let used = u32::from(report.in_flight) + u32::from(report.arrived) + 1;
-        let empty = report.rtt_ns < report.base_rtt_ns.saturating_add(report.base_rtt_ns / 4);
-        let step = self.increase_q10 << u32::from(empty);
+        let empty = report.queue_ns < report.base_rtt_ns / 4;
+        let step = self.increase_q10 * if empty { 3 } else { 1 };
         let grown = if used << FRACTION_BITS >= window_q10 {
             window_q10.saturating_add(unmarked.saturating_mul(step))
         } else {
@@ -67,20 +67,20 @@ mod tests {
         let mut window = window;
         let (arrived, marked) = (f64::from(report.arrived), f64::from(report.marked));
         if f64::from(report.in_flight) + arrived + 1.0 >= window {
-            let empty = f64::from(report.rtt_ns) < 1.25 * f64::from(report.base_rtt_ns);
-            window += if empty { 16.0 } else { 8.0 } / bdp * (arrived - marked);
+            let empty = f64::from(report.queue_ns) < f64::from(report.base_rtt_ns) / 4.0;
+            window += if empty { 24.0 } else { 8.0 } / bdp * (arrived - marked);
         }
-        (window - 0.17 * marked).clamp(0.25, cap)
+        (window - 0.05 * marked).clamp(0.25, cap)
     }
 
     proptest! {
         #[test]
         fn follows_the_formula(
             window_q10 in 256_u32..65536, bdp in 4.0_f64..600.0,
-            arrived in 0_u16..64, marked in 0_u16..64, in_flight in 0_u16..64, rtt_ns in 8_000_u32..16_000,
+            arrived in 0_u16..64, marked in 0_u16..64, in_flight in 0_u16..64, queue_ns in 0_u32..8_000,
         ) {
             let marked = marked.min(arrived);
-            let report = Report { arrived, marked, in_flight, rtt_ns, base_rtt_ns: 8_000 };
+            let report = Report { arrived, marked, in_flight, queue_ns, base_rtt_ns: 8_000 };
             let kernel = Aimd::new((bdp * 1024.0) as u32, 64);
             let after = f64::from(kernel.update(window_q10, report)) / 1024.0;
             let expected = formula(f64::from(window_q10) / 1024.0, bdp, 64.0, report);
@@ -98,15 +98,15 @@ mod tests {
             arrived: 1,
             marked: 0,
             in_flight: 3,
-            rtt_ns: 20_000,
+            queue_ns: 11_000,
             base_rtt_ns: 9_350,
         };
         assert_eq!(kernel.update(4096, report), 4386);
         let empty = Report {
-            rtt_ns: 9_400,
+            queue_ns: 100,
             ..report
         };
-        assert_eq!(kernel.update(4096, empty), 4096 + 2 * 290, "no queue");
+        assert_eq!(kernel.update(4096, empty), 4096 + 3 * 290, "no queue");
         let idle = Report {
             in_flight: 0,
             ..report
@@ -120,7 +120,7 @@ mod tests {
             marked: 1,
             ..report
         };
-        assert_eq!(kernel.update(4096, marked), 4096 - 175);
+        assert_eq!(kernel.update(4096, marked), 4096 - 52);
         assert_eq!(kernel.update(256, marked), 256, "the floor");
     }
 }

@@ -22,8 +22,8 @@ pub struct Report {
     pub marked: u16,
     /// Packets in flight on the path after the report.
     pub in_flight: u16,
-    /// Smoothed round trip of the path.
-    pub rtt_ns: u32,
+    /// What packets of the path lately waited in queues on the way there, in the mean.
+    pub queue_ns: u32,
     /// Round trip of the empty network.
     pub base_rtt_ns: u32,
 }

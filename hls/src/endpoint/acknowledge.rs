@@ -29,10 +29,6 @@ impl Connection {
                 EventKind::Share,
                 ack.share.into(),
             );
-            // Far more is out than the grant allows: part of it is probably lost, and nothing will follow it soon.
-            if self.windows.is_overcommitted() {
-                self.probe_tails(core, 1);
-            }
         }
         if ack.kind == PacketType::FenceAck {
             core.counters.bump(Counter::ReceivedFenceAcks);
@@ -42,7 +38,7 @@ impl Connection {
         } else {
             core.counters.bump(Counter::ReceivedAcks);
             for block in &ack.blocks {
-                self.on_block(core, block, now);
+                self.on_block(core, block, ack.sent, now);
             }
         }
         self.wake(core);

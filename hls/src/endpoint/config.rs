@@ -404,7 +404,7 @@ impl Default for ShareConfig {
     fn default() -> Self {
         Self {
             epoch_ns: 10_000,
-            gain_per_mille: 2_600,
+            gain_per_mille: 2_700,
             part_gain_per_mille: 2_000,
             raise_idle: true,
         }

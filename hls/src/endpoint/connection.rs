@@ -7,6 +7,7 @@
 use super::config::{Config, PLANES_MAX};
 use super::core::Core;
 use super::log2::log2;
+use super::loss_rate::LossRate;
 use super::path_sequence::PathSequence;
 use super::planted::{Fault, Planted};
 use super::return_path::{AckPlane, ReturnMask};
@@ -18,6 +19,7 @@ use super::stream::Stream;
 use super::stream_set::StreamSet;
 use super::timers::Timer;
 use super::tx_path::{TxPath, Unacked};
+use super::ways::LeastWay;
 use super::windows::Windows;
 use crate::wire::{ConnectionId, Incarnation, PathId, PlaneAddress};
 use arrayvec::ArrayVec;
@@ -61,6 +63,8 @@ pub(super) struct ConnectionPlane {
     /// What is to be acknowledged.
     pub ack: AckPlane,
     pub ack_timer: Timer,
+    /// See [`super::ways`].
+    pub least_way: LeastWay,
     /// Return paths on which ACKs came lately.
     pub return_mask: ReturnMask,
     /// What the peer said of the return paths that we use.
@@ -116,6 +120,7 @@ pub(super) struct Connection {
     pub barren: u32,
     /// Whether an ACK has come, or probes have asked for one (see [`super::probe`]).
     pub heard: bool,
+    pub loss_rate: LossRate,
     /// What is wrong with it on purpose.
     pub planted: Planted,
 }
@@ -162,6 +167,7 @@ impl Connection {
             last_sent_ns: 0,
             barren: 0,
             heard: false,
+            loss_rate: LossRate::default(),
             planted: Planted::default(),
         };
         for path in 0..paths {
@@ -235,7 +241,9 @@ impl Connection {
         );
         set(&mut masks.probe, state.probes_due > 0);
         set(&mut masks.waiting, in_flight > 0);
-        self.marks[path].score = log2(state.window_q10) - log2(state.srtt_ns) - log2(in_flight + 1);
+        let way_ns = self.windows.base_rtt_ns.saturating_add(state.queue.mean_ns);
+        self.marks[path].score =
+            log2(state.window_q10) - log2(way_ns) * 3 / 4 - log2(in_flight + 1);
     }
 
     /// Whether the connection has something that may leave by a plane now.
@@ -286,6 +294,7 @@ impl ConnectionPlane {
             last: 0,
             ack: AckPlane::default(),
             ack_timer: Timer::new(),
+            least_way: LeastWay::default(),
             return_mask: ReturnMask::default(),
             peer_return_mask: 0,
         }

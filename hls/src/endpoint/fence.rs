@@ -17,7 +17,7 @@ use crate::cc::ONE_PACKET;
 use crate::wire::AckBlock;
 
 /// Fences that are repeated at one interval; after them the waits double.
-const FENCES_BEFORE_BACKOFF: u16 = 8;
+const FENCES_BEFORE_BACKOFF: u16 = 32;
 
 impl Connection {
     /// Moves a path along the table, and does what belongs to the new state.

@@ -83,8 +83,14 @@ impl TxPath {
 }
 
 impl Connection {
-    /// Takes one path block of an ACK.
-    pub(super) fn on_block(&mut self, core: &mut Core, block: &AckBlock, now: u64) {
+    /// Takes one path block of an ACK, which was `sent` at that time of the peer's clock.
+    pub(super) fn on_block(
+        &mut self,
+        core: &mut Core,
+        block: &AckBlock,
+        sent: Option<u16>,
+        now: u64,
+    ) {
         let Some(path) = self.path_index(block.path) else {
             core.counters.bump(Counter::DropAckInvalid);
             return;
@@ -113,6 +119,7 @@ impl Connection {
             let age = u64::from(rtt_ns) + (u64::from(block.delay) << UNIT_SHIFT);
             self.echoed.note(now.saturating_sub(age));
             self.on_round_trip(path, rtt_ns);
+            self.on_way(path, sent, rtt_ns, now);
             self.on_answer(core, path, now);
         }
         let (arrived, lost) = self.walk(core, path, block, &shown);
@@ -129,6 +136,16 @@ impl Connection {
         let step = (i64::from(rtt_ns) - i64::from(*srtt)) / 8;
         *srtt = (i64::from(*srtt) + step) as u32;
         self.windows.on_round_trip(rtt_ns);
+    }
+
+    /// Notes what the echoed packet waited on the way there; for want of the ACK's send time, on both ways.
+    fn on_way(&mut self, path: usize, sent: Option<u16>, rtt_ns: u32, now: u64) {
+        let plane = self.plane_of(path);
+        let queue_ns = match sent {
+            Some(sent) => self.planes[plane].least_way.queue_ns(rtt_ns, sent, now),
+            None => rtt_ns.saturating_sub(self.windows.base_rtt_ns),
+        };
+        self.tx[path].queue.note(queue_ns);
     }
 
     /// A newer echo came: the path is alive.
@@ -171,6 +188,7 @@ impl Connection {
                 self.windows.in_flight -= 1;
             }
             arrived |= received;
+            self.loss_rate.note(!received);
             if received {
                 self.on_packet_arrived(core, entry.unacked);
             } else {
@@ -197,7 +215,7 @@ impl Connection {
             arrived: block.received.wrapping_sub(state.received),
             marked: block.marked.wrapping_sub(state.marked),
             in_flight: state.in_flight,
-            rtt_ns: state.srtt_ns,
+            queue_ns: state.queue.mean_ns,
             base_rtt_ns: self.windows.base_rtt_ns,
         };
         (state.received, state.marked) = (block.received, block.marked);

@@ -4,7 +4,7 @@
 //! cleared but by a new epoch. It knows nothing of messages or memory: a packet is judged first, and
 //! accepted only when everything else has agreed, so a refused one leaves no trace.
 
-use super::wire_time::{delay_units, wire_time};
+use super::wire_time::{units_between, wire_time};
 use crate::wire::{AckBlock, Bitvector, Epoch, Ordinal, PathId, Psn};
 
 /// What the window says of a PSN.
@@ -126,7 +126,7 @@ impl PathSequence {
             flags: 0,
             ordinal: Ordinal(self.next_ordinal.0.wrapping_sub(1)),
             timestamp: self.timestamp,
-            delay: delay_units(now.saturating_sub(self.arrived_ns)),
+            delay: units_between(self.arrived_ns, now),
             marked: self.marked,
             received: self.received,
             bitvector: self.vector,

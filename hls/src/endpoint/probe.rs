@@ -18,7 +18,11 @@ use crate::wire::{Common, Epoch, Flags, PacketType, PathId, Probe};
 impl Connection {
     /// Time from the last news of a path to its first probe.
     pub(super) fn probe_timer_ns(&self, core: &Core, path: usize) -> u64 {
-        let srtt = u64::from(self.tx[path].srtt_ns.max(self.windows.srtt_ns));
+        let expected = self
+            .windows
+            .base_rtt_ns
+            .saturating_add(self.tx[path].queue.mean_ns);
+        let srtt = u64::from(expected.max(self.windows.srtt_ns));
         // A line that is shared has a queue, and round trips that vary.
         let slack = if self.windows.sharers() > 1 {
             srtt / 2
@@ -32,7 +36,7 @@ impl Connection {
     }
 
     /// Time in which all who share the peer's line may send a probe for each path that waits, so that probes take
-    /// no more than an eighth of the line; those of the paths that silent ones are compared with, as much again.
+    /// no more than a sixteenth of the line; those of the paths that silent ones are compared with, as much again.
     fn probe_share_ns(&self, core: &Core) -> u64 {
         let waiting: u32 = self
             .planes
@@ -40,7 +44,7 @@ impl Connection {
             .map(|plane| plane.waiting.count_ones())
             .sum();
         let probes = self.windows.sharers() * u64::from(waiting);
-        8 * probes * core.config.probe_time_ps() / 1000 / self.planes.len() as u64
+        16 * probes * core.config.probe_time_ps() / 1000 / self.planes.len() as u64
     }
 
     /// When the first probe of a silent path is due: by the age of its oldest packet, but not soon after news.
@@ -55,10 +59,18 @@ impl Connection {
         (oldest + timer).max(state.since_ns + timer / 2)
     }
 
-    /// Time between the probes of a train: half a round trip, so that a long queue is not made longer.
+    /// Time between the probes of a train: half a round trip, or where a line is shared a whole one, so that a long queue is
+    /// not made longer.
     fn probe_interval_ns(&self, core: &Core) -> u64 {
-        let interval = core.config.probe.interval_ns.max(self.windows.srtt_ns / 2);
-        u64::from(interval).max(self.probe_share_ns(core))
+        let srtt = u64::from(self.windows.srtt_ns);
+        let interval = if self.windows.sharers() > 1 {
+            srtt
+        } else {
+            srtt / 2
+        };
+        interval
+            .max(core.config.probe.interval_ns.into())
+            .max(self.probe_share_ns(core))
     }
 
     /// The timer of a path that is in use has come.
@@ -162,8 +174,9 @@ impl Connection {
         }
     }
 
-    /// Nothing more may be sent: `tail` probes follow the last packet of every path.
-    pub(super) fn probe_tails(&mut self, core: &mut Core, tail: u8) {
+    /// Nothing more is to be sent: probes follow the last packet of every path.
+    pub(super) fn probe_tails(&mut self, core: &mut Core) {
+        let tail = self.loss_rate.probes(core.config.probe.tail);
         for path in 0..self.tx.len() {
             let state = &mut self.tx[path];
             let covered = state.probes_due > 0 || state.log.back().is_none_or(|entry| entry.probe);
@@ -173,13 +186,6 @@ impl Connection {
             }
         }
         self.wake(core);
-    }
-
-    /// Whether the first window is out and nothing has come back yet: what of it is lost, only probes show soon.
-    pub(super) fn is_blind(&mut self, plane: usize) -> bool {
-        let blind = !self.heard && !self.can_send(plane);
-        self.heard |= blind;
-        blind
     }
 
     /// Fills a PROBE of a path.

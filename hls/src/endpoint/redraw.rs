@@ -35,6 +35,7 @@ impl Connection {
         let state = &mut self.tx[path];
         state.draining = false;
         state.packets_on_entropy = 0;
+        state.queue.restart();
         let entropy = core.rng.entropy();
         self.marks[path].entropy = entropy;
         let half_mean = self.windows.mean_q10() / 2;

@@ -66,9 +66,15 @@ impl Connection {
         (0..self.tx.len()).find(|other| *other != path && self.is_healthy(core, *other))
     }
 
-    /// A silent path is probed: a healthy one is too, for comparison, unless packets are leaving anyway.
+    /// A silent path is probed: a healthy one is too, for comparison, unless packets are leaving anyway. Where a line is
+    /// shared, much is silent for a while, and the second half of a train is enough.
     pub(super) fn compare(&mut self, core: &Core, path: usize, now: u64) {
-        self.tx[path].probed.note(now);
+        let state = &mut self.tx[path];
+        state.probed.note(now);
+        let half = core.config.probe.train / 2;
+        if self.windows.sharers() > 1 && state.unanswered < half {
+            return;
+        }
         if now >> SLOT_SHIFT == self.last_sent_ns >> SLOT_SHIFT {
             return;
         }

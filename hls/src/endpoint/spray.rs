@@ -90,9 +90,7 @@ impl Connection {
         self.planes[plane].last = (path % self.per_plane()) as u8;
         self.send_data(core, path, unacked, false, now, out);
         if !self.has_new() {
-            self.probe_tails(core, core.config.probe.tail);
-        } else if self.is_blind(plane) {
-            self.probe_tails(core, 1);
+            self.probe_tails(core);
         }
         true
     }
@@ -163,7 +161,7 @@ impl Connection {
         now: u64,
         out: &mut Transmit,
     ) {
-        let tail = !self.has_new();
+        let tail = (!self.has_new()).then(|| self.loss_rate.probes(core.config.probe.tail));
         let state = &mut self.tx[path];
         if !state.is_waiting() {
             state.since_ns = now;
@@ -176,8 +174,8 @@ impl Connection {
         if state.counted {
             self.windows.in_flight += 1;
         }
-        if tail {
-            state.probes_due = state.probes_due.max(core.config.probe.tail);
+        if let Some(tail) = tail {
+            state.probes_due = state.probes_due.max(tail);
         }
         self.segment(core, path, unacked, ordinal, again, now, out);
         self.arm_path(core, path, now);

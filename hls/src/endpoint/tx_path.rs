@@ -9,6 +9,7 @@ use super::health::Health;
 use super::silence::Slots;
 use super::telemetry::PathCounts;
 use super::timers::Timer;
+use super::ways::Queue;
 use crate::cc::nscc;
 use crate::wire::{Bitvector, Epoch, Ordinal, Psn};
 use std::collections::VecDeque;
@@ -85,6 +86,8 @@ pub(super) struct TxPath {
     /// What the kernel `nscc` remembers.
     pub nscc: nscc::State,
     pub srtt_ns: u32,
+    /// What its packets wait on the way there.
+    pub queue: Queue,
     /// Last newer block, or first send after silence.
     pub since_ns: u64,
     pub timer: Timer,
@@ -125,6 +128,7 @@ impl TxPath {
             window_q10,
             nscc: nscc::State::default(),
             srtt_ns,
+            queue: Queue::default(),
             since_ns: 0,
             timer: Timer::new(),
             counts: PathCounts::default(),
@@ -161,6 +165,7 @@ impl TxPath {
         self.draining = false;
         self.probes_due = 0;
         self.packets_on_entropy = 0;
+        self.queue.restart();
     }
 
     /// Whether the sequence has room for one more PSN (T-2.6) and the log for its entry.

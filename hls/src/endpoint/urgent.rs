@@ -169,7 +169,7 @@ impl Connection {
             connection: self.peer,
             return_path: self.path_id(path),
             share: core.share.granted(now),
-            status: 0,
+            sent: Some(wire_time(now)),
             blocks,
         };
         self.address(plane, path, Packet::Ack(ack), out);

@@ -114,11 +114,6 @@ impl Windows {
         u64::from(SHARE_ALL / self.share.max(1))
     }
 
-    /// Whether more than twice the cap is in flight.
-    pub(super) const fn is_overcommitted(&self) -> bool {
-        (self.in_flight as u64) << 10 > 2 * self.cap_q10 as u64
-    }
-
     /// Whether the cap is below `packets`.
     pub(super) const fn is_below(&self, packets: u32) -> bool {
         (self.cap_q10 as u64) < (packets as u64) << 10

@@ -13,6 +13,8 @@ use std::fmt;
 
 /// Most blocks of an ACK.
 pub const BLOCKS_MAX: usize = 4;
+/// Status flag: the ACK says when it was sent.
+pub const TIMED: u8 = 1;
 
 /// Selective acknowledgement: W bits by absolute position that toggle with the lap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -137,7 +139,8 @@ mod field {
     pub const SHARE: usize = 8;
     pub const BLOCKS: usize = 10;
     pub const STATUS: usize = 11;
-    pub const RESERVED: std::ops::Range<usize> = 12..16;
+    pub const RESERVED: std::ops::Range<usize> = 12..14;
+    pub const SENT: usize = 14;
 }
 
 mod block {
@@ -327,9 +330,15 @@ impl<T: AsRef<[u8]>> AckPacket<T> {
         self.buffer.as_ref()[field::BLOCKS]
     }
 
-    /// Status flags; none is defined yet.
+    /// Status flags: [`TIMED`].
     pub fn status(&self) -> u8 {
         self.buffer.as_ref()[field::STATUS]
+    }
+
+    /// When it was sent, by the receiver's clock in units of 128 ns, if it says so.
+    pub fn sent(&self) -> Option<u16> {
+        let timed = self.status() & TIMED != 0;
+        timed.then(|| get_u16(self.buffer.as_ref(), field::SENT))
     }
 
     /// The block at `index`.
@@ -354,8 +363,8 @@ pub struct Ack {
     pub return_path: PathId,
     /// What the receiver grants, in 1/65535 of the line rate.
     pub share: u16,
-    /// Status flags.
-    pub status: u8,
+    /// When it was sent, by the receiver's clock in units of 128 ns, if it says so.
+    pub sent: Option<u16>,
     /// One to four blocks of one W.
     pub blocks: ArrayVec<AckBlock, BLOCKS_MAX>,
 }
@@ -377,7 +386,7 @@ impl Ack {
             connection: head.connection(),
             return_path: head.path(),
             share: packet.share(),
-            status: packet.status(),
+            sent: packet.sent(),
             blocks: (0..usize::from(packet.block_count()))
                 .map(|index| AckBlock::parse(&packet.block(index)))
                 .collect(),
@@ -414,8 +423,9 @@ impl Ack {
         bytes[common::PATH] = self.return_path.0;
         put(bytes, field::SHARE, &self.share.to_be_bytes());
         bytes[field::BLOCKS] = self.blocks.len() as u8;
-        bytes[field::STATUS] = self.status;
+        bytes[field::STATUS] = self.sent.map_or(0, |_| TIMED);
         bytes[field::RESERVED].fill(0);
+        put(bytes, field::SENT, &self.sent.unwrap_or(0).to_be_bytes());
         let window = self.blocks[0].bitvector.window();
         let len = AckBlockPacket::<&[u8]>::len_for(window);
         for (block, bytes) in self.blocks.iter().zip(bytes[COMMON_LEN..].chunks_mut(len)) {

@@ -41,7 +41,7 @@ fn value(window: u16) -> Ack {
         connection: ConnectionId::new(42),
         return_path: PathId(11),
         share: 0x8000,
-        status: 0,
+        sent: None,
         blocks: ArrayVec::from_iter([
             AckBlock {
                 path: PathId(5),
@@ -83,6 +83,28 @@ fn both_ways_over_a_dirty_buffer_for_each_w() {
         value(window).emit(&mut emitted);
         assert_eq!(emitted, expected, "W {window}");
     }
+}
+
+#[test]
+fn an_ack_may_say_when_it_was_sent() {
+    let mut expected = bytes(64);
+    expected[11] = 0x01;
+    expected[14..16].copy_from_slice(&[0xab, 0xcd]);
+    let timed = Ack {
+        sent: Some(0xabcd),
+        ..value(64)
+    };
+    let mut emitted = vec![0xa5; timed.buffer_len()];
+    timed.emit(&mut emitted);
+    assert_eq!(emitted, expected);
+    assert_eq!(
+        Ack::parse(&AckPacket::new_unchecked(&expected[..], 64)),
+        Ok(timed)
+    );
+    // Other status flags mean nothing, and neither does a time without its flag.
+    expected[11] = 0xfe;
+    let parsed = Ack::parse(&AckPacket::new_unchecked(&expected[..], 64));
+    assert_eq!(parsed, Ok(value(64)));
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn ack(input: &mut Unstructured, to: &Listener) -> arbitrary::Result<Packet> {
         connection: to.connection,
         return_path: PathId(u8::arbitrary(input)? % 20),
         share: u16::arbitrary(input)?,
-        status: 0,
+        sent: Option::arbitrary(input)?,
         blocks,
     }))
 }

@@ -151,7 +151,7 @@ fn ack(cumulative: u32, ordinal: u16, received: u16) -> Ack {
         connection: CONNECTION,
         return_path: PathId(0),
         share: u16::MAX,
-        status: 0,
+        sent: None,
         blocks: ArrayVec::from_iter([block]),
     }
 }

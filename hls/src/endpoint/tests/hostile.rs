@@ -89,7 +89,7 @@ fn ack(chance: &mut Chance) -> Packet {
         connection: CONNECTION,
         return_path: PathId(pick(chance, 18) as u8),
         share: chance.below(1 << 16) as u16,
-        status: 0,
+        sent: (chance.below(4) > 0).then(|| chance.below(1 << 16) as u16),
         blocks,
     })
 }

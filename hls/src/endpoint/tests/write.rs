@@ -232,7 +232,7 @@ fn every_path_is_used_with_an_entropy_of_its_own() {
     assert!(entropies.len() >= 31, "{entropies:?}");
 }
 
-/// Sum of the windows of a plane's 8 paths, in packets, after 100 us with `fate` for some data packets.
+/// Sum of the windows of a plane's 8 paths, in packets, after 300 us with `fate` for some data packets.
 fn windows_under(fate: Fate, per_mille: u64) -> u32 {
     let mut pair = Pair::new(7, 1);
     let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
@@ -241,7 +241,7 @@ fn windows_under(fate: Fate, per_mille: u64) -> u32 {
         _ => Fate::Deliver,
     });
     pair.write(0, 1, 0, 0, 20_000_000, keys[1]);
-    pair.run_for(100_000);
+    pair.run_for(300_000);
     let window = |k| {
         let path = crate::wire::PathId(k);
         pair.ends[0]
