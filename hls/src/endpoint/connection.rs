@@ -118,7 +118,7 @@ pub(super) struct Connection {
     pub last_sent_ns: u64,
     /// DATA packets lost in a row, on all paths.
     pub barren: u32,
-    /// Whether an ACK has come, or probes have asked for one (see [`super::probe`]).
+    /// Whether an ACK has come.
     pub heard: bool,
     pub loss_rate: LossRate,
     /// What is wrong with it on purpose.

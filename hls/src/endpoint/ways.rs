@@ -33,9 +33,11 @@ impl LeastWay {
         let least = self
             .least
             .map_or(way, |least| least.wrapping_add((rise as u32) << UNIT_SHIFT));
+        // Nobody waits longer than the whole round trip: then a clock was set, and this is the least.
         let above = ahead(way, least);
-        self.least = Some(if above < 0 { way } else { least });
-        above.max(0) as u32
+        let possible = above >= 0 && above as u32 <= rtt_ns;
+        self.least = Some(if possible { least } else { way });
+        if possible { above as u32 } else { 0 }
     }
 }
 
@@ -99,22 +101,24 @@ mod tests {
                 assert!(queue < 512, "{queue} after {ms} ms");
             }
         }
-        // Set back by 2 ms: that is the least then.
-        let mut least = LeastWay::default();
-        least.queue_ns(9_000, wire_time(8_995_500), 9_000_000);
-        least.queue_ns(9_000, wire_time(7_000_000), 9_004_500);
-        let queue = least.queue_ns(9_300, wire_time(7_005_000), 9_009_500);
-        assert!((172..428).contains(&queue), "{queue}");
+        // Set back or forth by 2 ms: what comes then is the least.
+        for set in [7_000_000, 11_000_000] {
+            let mut least = LeastWay::default();
+            least.queue_ns(9_000, wire_time(8_995_500), 9_000_000);
+            assert_eq!(least.queue_ns(9_000, wire_time(set), 9_004_500), 0);
+            let queue = least.queue_ns(9_300, wire_time(set + 5_000), 9_009_500);
+            assert!((172..428).contains(&queue), "{queue}");
+        }
     }
 
     #[test]
-    fn whatever_the_times_say_a_wait_is_short_of_half_their_range() {
+    fn whatever_the_times_say_a_wait_is_no_longer_than_the_round_trip() {
         let mut least = LeastWay::default();
         let mut any = 1_u32;
         for now in 0..10_000_u64 {
             any = any.wrapping_mul(0x9e37_79b9).wrapping_add(1);
             let queue = least.queue_ns(any, (any >> 7) as u16, now << (now % 40));
-            assert!(queue < 1 << (BITS - 1));
+            assert!(queue <= any);
         }
     }
 
