@@ -2,6 +2,7 @@
 
 use super::pair::{CONNECTION, Fate, Pair, config};
 use crate::endpoint::*;
+use crate::wire::PacketType;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -155,6 +156,22 @@ fn a_plane_that_dies_silently_is_fenced_and_its_packets_move() {
         assert!(pair.ends[0].events.iter().filter(fenced).count() >= 8);
         assert!(pair.now < 800_000, "{} ns", pair.now);
     }
+}
+
+/// A burst of losses that meets FENCE_ACKs only, since nothing else is left to send, is outlived by repeating, not by waiting.
+#[test]
+fn a_fence_whose_answers_are_lost_for_a_while_is_repeated_at_short_intervals() {
+    let mut dead = dead_plane(1, 50_000);
+    let fate: super::pair::Decide = Box::new(move |now, from, out, chance| match &out.packet {
+        Packet::Ack(ack) if ack.kind == PacketType::FenceAck && now < 650_000 => Fate::Drop,
+        _ => dead(now, from, out, chance),
+    });
+    let pair = write_under(3, 2, fate, 2_000_000);
+    assert!(
+        pair.count(0, Counter::SentFences) > 80,
+        "some ten for each of 8 paths"
+    );
+    assert!(pair.now < 760_000, "{} ns", pair.now);
 }
 
 #[test]
