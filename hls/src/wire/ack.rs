@@ -14,7 +14,7 @@ use std::fmt;
 /// Most blocks of an ACK.
 pub const BLOCKS_MAX: usize = 4;
 /// Status flag: the ACK says when it was sent.
-pub const TIMED: u8 = 1;
+pub const ACK_TIMED: u8 = 1;
 
 /// Selective acknowledgement: W bits by absolute position that toggle with the lap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -330,14 +330,14 @@ impl<T: AsRef<[u8]>> AckPacket<T> {
         self.buffer.as_ref()[field::BLOCKS]
     }
 
-    /// Status flags: [`TIMED`].
+    /// Status flags: [`ACK_TIMED`].
     pub fn status(&self) -> u8 {
         self.buffer.as_ref()[field::STATUS]
     }
 
     /// When it was sent, by the receiver's clock in units of 128 ns, if it says so.
     pub fn sent(&self) -> Option<u16> {
-        let timed = self.status() & TIMED != 0;
+        let timed = self.status() & ACK_TIMED != 0;
         timed.then(|| get_u16(self.buffer.as_ref(), field::SENT))
     }
 
@@ -423,7 +423,7 @@ impl Ack {
         bytes[common::PATH] = self.return_path.0;
         put(bytes, field::SHARE, &self.share.to_be_bytes());
         bytes[field::BLOCKS] = self.blocks.len() as u8;
-        bytes[field::STATUS] = self.sent.map_or(0, |_| TIMED);
+        bytes[field::STATUS] = self.sent.map_or(0, |_| ACK_TIMED);
         bytes[field::RESERVED].fill(0);
         put(bytes, field::SENT, &self.sent.unwrap_or(0).to_be_bytes());
         let window = self.blocks[0].bitvector.window();

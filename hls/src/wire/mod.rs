@@ -20,7 +20,7 @@ mod nack;
 mod number;
 mod probe;
 
-pub use ack::{Ack, AckBlock, AckBlockPacket, AckPacket, BLOCKS_MAX, Bitvector};
+pub use ack::{ACK_TIMED, Ack, AckBlock, AckBlockPacket, AckPacket, BLOCKS_MAX, Bitvector};
 pub use address::{Ipv4Address, MacAddress, PlaneAddress};
 pub use common::{Common, CommonPacket, Flags, PacketType, VERSION};
 pub use control::{
