@@ -42,6 +42,8 @@ pub struct PathTelemetry {
     pub resends_waiting: u32,
     /// Smoothed round trip.
     pub srtt_ns: u32,
+    /// What packets lately waited on the way there, in the mean.
+    pub queue_ns: u32,
     /// Probes of the timer without an answer.
     pub unanswered: u8,
 }
@@ -94,6 +96,7 @@ impl Endpoint {
             in_flight: path.in_flight,
             resends_waiting: path.resend.len() as u32,
             srtt_ns: path.srtt_ns,
+            queue_ns: path.queue.mean_ns,
             unanswered: path.unanswered,
         })
     }

@@ -71,9 +71,8 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     use super::super::wire_time::wire_time;
+    use super::*;
 
     #[test]
     fn queues_of_the_way_there_count_and_those_back_do_not() {

@@ -1,6 +1,6 @@
 //! How many probes a sender may send.
 
-use super::pair::{Fate, Pair, config};
+use super::pair::{CONNECTION, Fate, Pair, config};
 use crate::endpoint::*;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -52,4 +52,36 @@ fn probes_of_all_who_share_a_line_leave_most_of_it() {
         );
     }
     assert!(probes_in_silence(1) > 2 * probes_in_silence(1_000));
+}
+
+/// Mean wait of a path's packets and its round trip, in nanoseconds, when all that one end sends comes 5 us late from 100 us on.
+fn waits_when_late(late: usize) -> [u32; 2] {
+    let mut pair = Pair::new(4, 1);
+    let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
+    pair.write(0, 1, 0, 0, 100_000_000, keys[1]);
+    pair.run_for(100_000);
+    pair.fate = Box::new(move |_, from, _, _| {
+        if from == late {
+            Fate::Late(5_000)
+        } else {
+            Fate::Deliver
+        }
+    });
+    pair.run_for(400_000);
+    let path = crate::wire::PathId(0);
+    let path = pair.ends[0].endpoint.path_telemetry(CONNECTION, path);
+    let path = path.expect("it is there");
+    [path.queue_ns, path.srtt_ns]
+}
+
+/// T-2.2: a path's way is that of its packets, not that of the ACKs.
+#[test]
+fn what_acks_wait_on_the_way_back_is_not_held_against_a_path() {
+    let ([there, slow], [back, also_slow]) = (waits_when_late(0), waits_when_late(1));
+    assert!((4_000..8_000).contains(&there), "{there} ns there");
+    assert!(back < 2_000, "{back} ns there when only ACKs wait");
+    assert!(
+        slow.abs_diff(also_slow) < 2_500,
+        "{slow} and {also_slow} ns"
+    );
 }
