@@ -44,7 +44,7 @@ impl Aimd {
         let marked = u32::from(report.marked.min(report.arrived));
         let unmarked = u32::from(report.arrived) - marked;
         let used = u32::from(report.in_flight) + u32::from(report.arrived) + 1;
-        let empty = report.queue_ns < report.base_rtt_ns / 4;
+        let empty = report.queue_ns < report.base_rtt_ns / 8;
         let step = self.increase_q10 * if empty { 3 } else { 1 };
         let grown = if used << FRACTION_BITS >= window_q10 {
             window_q10.saturating_add(unmarked.saturating_mul(step))
@@ -67,7 +67,7 @@ mod tests {
         let mut window = window;
         let (arrived, marked) = (f64::from(report.arrived), f64::from(report.marked));
         if f64::from(report.in_flight) + arrived + 1.0 >= window {
-            let empty = f64::from(report.queue_ns) < f64::from(report.base_rtt_ns) / 4.0;
+            let empty = f64::from(report.queue_ns) < f64::from(report.base_rtt_ns) / 8.0;
             window += if empty { 24.0 } else { 8.0 } / bdp * (arrived - marked);
         }
         (window - 0.05 * marked).clamp(0.25, cap)

@@ -1,7 +1,8 @@
 //! When and with what to acknowledge (T-2.7): by (connection, plane), up to four path blocks an ACK.
 //!
 //! One leaves on the 4th packet, or a delay after the first, or at once when something is urgent. Paths are
-//! taken oldest news first; a second ACK follows at once when more than four have news.
+//! taken oldest news first; a second ACK follows at once when more than four have news. The answer to a probe has
+//! room for what the ACKs before it said, and says it again.
 
 use super::connection::Connection;
 use super::core::Core;
@@ -9,7 +10,7 @@ use super::counters::Counter;
 use super::packet::Transmit;
 use super::planted::Fault;
 use super::timers::{NEVER, TimerKey, TimerKind};
-use crate::wire::{BLOCKS_MAX, PacketType};
+use crate::wire::{AckBlock, BLOCKS_MAX, PacketType};
 use arrayvec::ArrayVec;
 
 impl Connection {
@@ -71,6 +72,9 @@ impl Connection {
                 blocks.push(block);
             }
         }
+        if std::mem::take(&mut self.planes[plane].ack.probed) {
+            self.say_again(plane, &mut blocks, now);
+        }
         let state = &mut self.planes[plane];
         state.ack.packets = 0;
         state.ack_timer.deadline = NEVER;
@@ -83,5 +87,19 @@ impl Connection {
             .add(Counter::SentAckBlocks, blocks.len() as u64);
         self.emit_ack_of(core, PacketType::Ack, plane, blocks, now, out);
         true
+    }
+
+    /// Fills an ACK with blocks of the paths that were acknowledged last: that ACK may be lost.
+    fn say_again(&self, plane: usize, blocks: &mut ArrayVec<AckBlock, BLOCKS_MAX>, now: u64) {
+        for k in self.planes[plane].ack.recent() {
+            let path = plane * self.per_plane() + usize::from(k);
+            let id = self.path_id(path);
+            if blocks.is_full() {
+                return;
+            }
+            if blocks.iter().all(|block| block.path != id) {
+                blocks.extend(self.rx[path].block(id, now));
+            }
+        }
     }
 }

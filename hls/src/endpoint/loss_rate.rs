@@ -4,7 +4,7 @@
 const ONE: u32 = 1 << 24;
 /// Packets over which the rate is a mean, as a shift: 256.
 const MEAN_SHIFT: u32 = 8;
-/// How often all probes behind a tail may be lost: once in a thousand times.
+/// How often all probes behind a tail may be lost: once in a thousand times. So seldom is hardly ever.
 const MISSED: u32 = ONE / 1000;
 
 /// The part of a connection's packets that was lost lately.
@@ -16,6 +16,11 @@ impl LossRate {
     pub(super) fn note(&mut self, lost: bool) {
         self.0 -= self.0 >> MEAN_SHIFT;
         self.0 += u32::from(lost) * (ONE >> MEAN_SHIFT);
+    }
+
+    /// Whether packets are lost, more than one in a thousand.
+    pub(super) const fn is_lossy(self) -> bool {
+        self.0 > MISSED
     }
 
     /// So many probes, but `most`, are seldom all lost.

@@ -49,6 +49,7 @@ mod spray;
 mod stream;
 mod stream_set;
 mod table;
+mod tail;
 mod telemetry;
 mod timers;
 mod transmit;

@@ -1,9 +1,8 @@
-//! Probes (T-2.4): timers of silent paths, trains, tails, and the back-off when nothing is left.
+//! Probes (T-2.4): timers of silent paths, trains, and the back-off when nothing is left.
 //!
 //! A path that waits for news sends a probe after the timer, then a train; the last one unanswered and one more
 //! timer condemn it ([`super::fence`]) if some other path is good. Else the waits double until the connection
-//! is reported as failed. Probes behind the last data (tails) do not make a path suspect: they only bring the
-//! answer that a later packet would have brought.
+//! is reported as failed. Probes behind the last data are [`super::tail`].
 
 use super::connection::Connection;
 use super::core::Core;
@@ -23,11 +22,13 @@ impl Connection {
             .base_rtt_ns
             .saturating_add(self.tx[path].queue.mean_ns);
         let srtt = u64::from(expected.max(self.windows.srtt_ns));
-        // A line that is shared has a queue, and round trips that vary.
+        // A line that is shared has a queue, and round trips that vary. Where nothing was lost, silence is a wait.
         let slack = if self.windows.sharers() > 1 {
-            srtt / 2
-        } else {
+            srtt * 3 / 8
+        } else if self.loss_rate.is_lossy() {
             srtt / 16
+        } else {
+            srtt / 4
         };
         let patient = srtt + slack + u64::from(core.config.ack.delay_ns);
         patient
@@ -172,20 +173,6 @@ impl Connection {
         if !std::mem::replace(&mut state.counted, true) {
             self.windows.in_flight += u32::from(state.in_flight);
         }
-    }
-
-    /// Nothing more is to be sent: probes follow the last packet of every path.
-    pub(super) fn probe_tails(&mut self, core: &mut Core) {
-        let tail = self.loss_rate.probes(core.config.probe.tail);
-        for path in 0..self.tx.len() {
-            let state = &mut self.tx[path];
-            let covered = state.probes_due > 0 || state.log.back().is_none_or(|entry| entry.probe);
-            if tail > 0 && !covered && state.is_waiting() && state.health.is_live() {
-                state.probes_due = tail;
-                self.refresh(path);
-            }
-        }
-        self.wake(core);
     }
 
     /// Fills a PROBE of a path.

@@ -208,6 +208,7 @@ impl Connection {
             return;
         }
         if by == plane || !core.planes[by].link_up {
+            self.planes[plane].ack.probed = true;
             self.note_news(core, path, true, now);
         } else {
             let connection = self.number.value();

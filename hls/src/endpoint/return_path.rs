@@ -5,12 +5,26 @@
 
 use arrayvec::ArrayVec;
 
+/// Eight numbers of paths.
+#[derive(Debug, Clone, Copy)]
+struct Recent(u64);
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self(u64::MAX)
+    }
+}
+
 /// What is to be acknowledged for one (connection, plane).
 #[derive(Debug, Default)]
 pub(super) struct AckPlane {
     /// Paths with news, oldest first.
     pub paths: ArrayVec<u8, 16>,
     pub mask: u16,
+    /// The paths that were taken last, a byte each, the last one lowest; 255: none.
+    taken: Recent,
+    /// Whether the next ACK answers a probe.
+    pub probed: bool,
     /// Packets since the last ACK.
     pub packets: u8,
     /// Whether the connection stands in the plane's queue of ACKs.
@@ -36,7 +50,14 @@ impl AckPlane {
     pub(super) fn take(&mut self) -> Option<u8> {
         let k = self.paths.pop_at(0)?;
         self.mask &= !(1 << k);
+        self.taken.0 = self.taken.0 << 8 | u64::from(k);
         Some(k)
+    }
+
+    /// The eight paths that were taken last, the last one first; one may come more than once.
+    pub(super) fn recent(&self) -> impl Iterator<Item = u8> + use<> {
+        let bytes = self.taken.0.to_le_bytes();
+        bytes.into_iter().take_while(|k| *k != u8::MAX)
     }
 
     /// The return path of the next ACK, of `paths` in the plane: the next of those in `mask`, now and then

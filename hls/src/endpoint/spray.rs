@@ -1,8 +1,8 @@
 //! Which packet leaves next by a plane, and on which path (T-2.2).
 //!
 //! Of a connection: probes and resends on their own path, then packets that a fence has freed, then new ones
-//! on the best of the plane's open paths: largest window / ((in flight + 1) x srtt), compared as logarithms
-//! with 3 fraction bits. Equal scores go around. Streams take turns, a packet each, as connections do
+//! on the best of the plane's open paths: largest window / ((in flight + 1) x way^(3/4)), compared as logarithms
+//! with 5 fraction bits. Equal scores go around. Streams take turns, a packet each, as connections do
 //! ([`super::transmit`]). Which paths are open was computed when they changed ([`Connection::refresh`]).
 
 use super::connection::Connection;
@@ -161,7 +161,7 @@ impl Connection {
         now: u64,
         out: &mut Transmit,
     ) {
-        let tail = (!self.has_new()).then(|| self.loss_rate.probes(core.config.probe.tail));
+        let tail = self.tail_probes(core, unacked.stream);
         let state = &mut self.tx[path];
         if !state.is_waiting() {
             state.since_ns = now;
@@ -174,9 +174,7 @@ impl Connection {
         if state.counted {
             self.windows.in_flight += 1;
         }
-        if let Some(tail) = tail {
-            state.probes_due = state.probes_due.max(tail);
-        }
+        state.probes_due = state.probes_due.max(tail);
         self.segment(core, path, unacked, ordinal, again, now, out);
         self.arm_path(core, path, now);
         self.pace(core, now);

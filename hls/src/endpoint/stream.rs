@@ -218,6 +218,15 @@ impl Stream {
         self.cutting_answer < self.answers.len() || self.has_message_packet(slots)
     }
 
+    /// Packets that have not been given to a path, if they belong to one message, the last one that is known.
+    pub(super) fn packets_left(&self) -> Option<u32> {
+        let last = self.cutting_answer == self.answers.len()
+            && self.pending.is_empty()
+            && self.cutting + 1 >= self.open.len();
+        let left = |message: &OpenMessage| message.packets - message.taken;
+        last.then(|| self.open.get(self.cutting).map_or(0, left))
+    }
+
     fn has_message_packet(&self, slots: u16) -> bool {
         self.held.is_none()
             && (self.cutting < self.open.len()

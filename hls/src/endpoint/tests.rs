@@ -9,4 +9,5 @@ mod pair;
 mod probes;
 mod random;
 mod recovery;
+mod tail;
 mod write;

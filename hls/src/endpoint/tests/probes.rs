@@ -85,3 +85,34 @@ fn what_acks_wait_on_the_way_back_is_not_held_against_a_path() {
         "{slow} and {also_slow} ns"
     );
 }
+
+/// How long after all is lost the first probe leaves, where so many of a thousand packets were lost before; in nanoseconds.
+fn first_probe_ns(lost_of_1000: u64) -> u64 {
+    let mut pair = Pair::new(6, 1);
+    pair.delay_ns = 40_000;
+    let keys = [0, 1].map(|end| pair.register(end, 1 << 30));
+    pair.write(0, 1, 0, 0, 100_000_000, keys[1]);
+    pair.lose(lost_of_1000);
+    pair.run_for(2_000_000);
+    let silent = pair.now;
+    let first = Rc::new(Cell::new(u64::MAX));
+    let seen = first.clone();
+    pair.fate = Box::new(move |now, from, out, _| {
+        // What is on the way still brings news.
+        if from == 0 && now > silent + 80_000 && matches!(out.packet, Packet::Probe(_)) {
+            seen.set(seen.get().min(now - silent));
+        }
+        Fate::Drop
+    });
+    pair.run_for(1_000_000);
+    first.get()
+}
+
+/// T-2.4: where nothing was lost, silence is a wait; where packets are lost, it is asked for sooner.
+#[test]
+fn the_timer_is_shorter_where_packets_are_lost() {
+    let (patient, quick) = (first_probe_ns(0), first_probe_ns(30));
+    // Round trips of 80 us: 1/4 and 1/16 of them.
+    assert!(patient > quick + 5_000, "{patient} and {quick} ns");
+    assert!(patient < 250_000, "{patient} ns");
+}
