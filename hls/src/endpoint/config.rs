@@ -68,6 +68,8 @@ pub struct Config {
     pub slack: u16,
     /// Set-up.
     pub handshake: HandshakeConfig,
+    /// A connection that has heard nothing for so long asks its peer whether it is there; 0: never.
+    pub keepalive_ns: u64,
     /// Receiver not ready: the sender tries again after this.
     pub rnr_retry_ns: u64,
     /// Times in a row that the receiver may be not ready before the connection fails; 0: without end.
@@ -212,6 +214,7 @@ impl Config {
             share: ShareConfig::default(),
             slack: 0,
             handshake: HandshakeConfig::default(),
+            keepalive_ns: 0,
             rnr_retry_ns: 20_000,
             rnr_retries_max: 0,
         }
@@ -327,6 +330,7 @@ impl Config {
             1 << 30,
         )?;
         within("handshake.retry_ns", self.handshake.retry_ns, 1, 1 << 40)?;
+        within("keepalive_ns", self.keepalive_ns, 0, 1 << 50)?;
         within("slack", self.slack.into(), 0, 1 << 10)
     }
 

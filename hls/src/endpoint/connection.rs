@@ -120,6 +120,10 @@ pub(super) struct Connection {
     pub barren: u32,
     /// Whether an ACK has come.
     pub heard: bool,
+    /// When the last packet came from the peer.
+    pub heard_ns: u64,
+    /// See [`super::keepalive`].
+    pub keepalive: Timer,
     pub loss_rate: LossRate,
     /// What is wrong with it on purpose.
     pub planted: Planted,
@@ -167,6 +171,8 @@ impl Connection {
             last_sent_ns: 0,
             barren: 0,
             heard: false,
+            heard_ns: 0,
+            keepalive: Timer::new(),
             loss_rate: LossRate::default(),
             planted: Planted::default(),
         };

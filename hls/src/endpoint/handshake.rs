@@ -279,11 +279,19 @@ impl Endpoint {
         };
         setup.state = ConnectionState::Established;
         setup.timer.deadline = NEVER;
-        let connection = Connection::new(&established, &self.core.config, &mut self.core.rng);
-        self.connections.insert(connection);
+        self.open_connection(now, &established);
         let kind = EventKind::ConnectionEstablished;
         self.core
             .event(now, established.connection, PathId(0), kind, 0);
+    }
+
+    /// A connection begins.
+    pub(super) fn open_connection(&mut self, now: u64, established: &Established) {
+        let core = &mut self.core;
+        let mut connection = Connection::new(established, &core.config, &mut core.rng);
+        connection.heard_ns = now;
+        connection.set_keepalive(core, now);
+        self.connections.insert(connection);
     }
 
     fn on_accept(&mut self, now: u64, plane: usize, transaction: u32, accept: &Accept) {

@@ -24,6 +24,7 @@ mod events;
 mod fence;
 mod handshake;
 mod health;
+mod keepalive;
 mod log2;
 mod loss;
 mod loss_rate;
@@ -133,7 +134,7 @@ impl Endpoint {
     /// A connection whose set-up both sides know already. Both call it.
     pub fn establish(
         &mut self,
-        _now: u64,
+        now: u64,
         established: Established,
     ) -> Result<ConnectionId, PostError> {
         let number = established.connection;
@@ -144,8 +145,7 @@ impl Endpoint {
         if !fits || self.setup_of(number.value()).is_some() {
             return Err(PostError::Connection(number));
         }
-        let connection = Connection::new(&established, &self.core.config, &mut self.core.rng);
-        self.connections.insert(connection);
+        self.open_connection(now, &established);
         let setup = self.known_setup(&established);
         self.insert_setup(setup);
         Ok(number)
@@ -248,6 +248,7 @@ impl Endpoint {
             core.counters.bump(Counter::DropIncarnation);
             return;
         }
+        connection.heard_ns = now;
         match packet {
             Packet::Data(data) => connection.on_data(core, now, arrival, data, payload, memory),
             Packet::Ack(ack) => connection.on_ack(core, now, ack),
@@ -393,6 +394,11 @@ impl Connection {
                 if self.windows.pace_timer.fire(at, now, key, &mut core.timers) {
                     self.windows.paced = false;
                     self.wake(core);
+                }
+            }
+            TimerKind::Keepalive => {
+                if self.keepalive.fire(at, now, key, &mut core.timers) && !self.ended {
+                    self.on_keepalive_timer(core, now);
                 }
             }
             TimerKind::Hold => {

@@ -3,6 +3,7 @@
 mod field_cases;
 mod handshake;
 mod hostile;
+mod keepalive;
 mod messages;
 mod not_ready;
 mod pair;

@@ -23,6 +23,8 @@ pub(super) enum TimerKind {
     Pace,
     /// HELLO or BYE. Index: 0.
     Setup,
+    /// A connection that may have lost its peer. Index: 0.
+    Keepalive,
 }
 
 /// Names a timer of a connection.

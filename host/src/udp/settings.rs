@@ -65,6 +65,7 @@ impl UdpSettings {
         config.redraw.interval_ns = 20_000_000;
         config.share.epoch_ns = 500_000;
         config.handshake.retry_ns = 20_000_000;
+        config.keepalive_ns = 5_000_000_000;
         config.rnr_retry_ns = 200_000;
         config.check()?;
         Ok(config)
