@@ -15,7 +15,7 @@ use osprey_hls::wire::{ConnectionId, Incarnation, Key, VERSION};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
-/// log2 of a bucket's length in picoseconds: 8 ns, less than a shortest frame at 100 Gb/s.
+/// log2 of a bucket's length in picoseconds: 33 ns. With 16 ns it is as fast, with 8 ns an eighth slower: what is looked ahead for stands in the open bucket.
 const BUCKET_SHIFT: u32 = 15;
 
 /// Every connection has one life.
