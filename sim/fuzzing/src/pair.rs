@@ -76,10 +76,17 @@ fn address(end: usize, plane: u8) -> PlaneAddress {
 fn config(input: &mut Unstructured) -> arbitrary::Result<Config> {
     let planes = input.int_in_range(1..=3)?;
     let addresses = (0..planes).map(|plane| address(0, plane)).collect();
+    let (paths_per_plane, mtu) = (
+        *input.choose(&[1, 2, 8])?,
+        *input.choose(&[256, 1024, 4096])?,
+    );
+    let slots = *input.choose(&[1, 4, 64])?;
     Ok(Config {
-        paths_per_plane: *input.choose(&[1, 2, 8])?,
-        mtu: *input.choose(&[256, 1024, 4096])?,
-        slots: *input.choose(&[1, 4, 64])?,
+        paths_per_plane,
+        mtu,
+        slots,
+        // By the slots, so that the inputs of the corpus mean what they meant.
+        keepalive_ns: if slots == 4 { 300_000 } else { 0 },
         streams: *input.choose(&[1, 4, 256])?,
         slack: *input.choose(&[0, 0, 3])?,
         window: *input.choose(&[64, 128, 256])?,

@@ -41,6 +41,7 @@ fn config(window: u16) -> Config {
         events_max: 16,
         paths_per_plane: 2,
         window,
+        keepalive_ns: if window == 128 { 300_000 } else { 0 },
         ..Config::new(vec![PlaneAddress::default(); PLANES.into()])
     }
 }
