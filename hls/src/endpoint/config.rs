@@ -39,7 +39,7 @@ pub struct Config {
     pub packet_wire_bytes: u32,
     /// Most connections, 1 to 2^24 - 1.
     pub connections_max: u32,
-    /// Streams of a connection, 1 to 64.
+    /// Streams of a connection, 1 to 256.
     pub streams: u16,
     /// Messages of a stream that may be open at a time, 1 to 2^15.
     pub slots: u16,
@@ -100,7 +100,7 @@ pub struct ProbeConfig {
     pub interval_ns: u32,
     /// Probes of a train; so many unanswered and one timer condemn a path.
     pub train: u8,
-    /// Probes that follow a packet when nothing new is left to send.
+    /// Most probes that follow a packet when nothing new is left to send; 0: none behind the packets before it either.
     pub tail: u8,
     /// Unanswered probes from which a path's packets leave the connection's window.
     pub discount: u8,
@@ -189,7 +189,7 @@ pub enum Congestion {
 }
 
 impl Config {
-    /// The defaults for a NIC with these ports at 100 Gb/s, 4,052 bytes of payload, 8 paths a plane.
+    /// The defaults for a NIC with these ports at 100 Gb/s, 4,096 bytes of payload, 8 paths a plane.
     pub fn new(planes: Vec<PlaneAddress>) -> Self {
         Self {
             planes,
